@@ -1,0 +1,7 @@
+// The extension module `neuralkdb._kernels`: every kernel file registers its own functions.
+#include "kernels.hpp"
+
+NB_MODULE(_kernels, module) {
+    module.doc() = "The loops over rows, cells and embeddings.";
+    bind_encoding(module);
+}
