@@ -4,4 +4,7 @@
 NB_MODULE(_kernels, module) {
     module.doc() = "The loops over rows, cells and embeddings.";
     bind_encoding(module);
+    bind_counting(module);
+    bind_scoring(module);
+    bind_parent_sets(module);
 }

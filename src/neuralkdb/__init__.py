@@ -1,0 +1,22 @@
+"""Bayesian network classifiers for tabular data."""
+
+from neuralkdb.classifiers.ande import AnDEClassifier, AODEClassifier, WAODEClassifier
+from neuralkdb.classifiers.eskdb import ESKDBClassifier
+from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
+from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
+from neuralkdb.classifiers.tan import SPTANClassifier, TANClassifier
+
+__all__ = [
+    "AODEClassifier",
+    "AnDEClassifier",
+    "ESKDBClassifier",
+    "KDBClassifier",
+    "KDFClassifier",
+    "MNKDBClassifier",
+    "NaiveBayesClassifier",
+    "SKDBClassifier",
+    "SPTANClassifier",
+    "TANClassifier",
+    "WAODEClassifier",
+]
+__version__ = "0.1.0"

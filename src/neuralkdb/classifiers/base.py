@@ -1,0 +1,266 @@
+"""What every classifier is: members that are fitted from rows, and posteriors that are their average.
+
+A fitted classifier holds `members_`: one (encoding, structure, statistics, model, weight) for most of them, several
+for ensembles whose members differ in encoding.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from neuralkdb.classifiers.describing import describe
+from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
+from neuralkdb.encoding import Coding, Encoding
+from neuralkdb.frames import read_columns
+from neuralkdb.model import Model, StructureLearner, model_of, statistics_of
+from neuralkdb.network import Floats
+from neuralkdb.parameters.conditional import Block, ParameterEstimator
+
+BLOCK_ENTRIES = 2**19  # rows x classes that are scored at once
+
+
+@dataclass(frozen=True)
+class Member:
+    """A model and the encoding it is asked in."""
+
+    encoding: Encoding
+    structure: Any
+    statistics: Any
+    model: Model
+    weight: float = 1.0
+
+
+class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """A classifier with one network, or several over the same codes."""
+
+    _averages_joint: ClassVar[bool] = True
+
+    discretization: str
+    n_bins: int
+    missing: str
+    categorical_features: Any
+    n_jobs: int | None
+
+    @abstractmethod
+    def _learner(self) -> StructureLearner:
+        """Who depends on whom."""
+
+    @abstractmethod
+    def _estimator(self) -> ParameterEstimator:
+        """How tables become probabilities."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the rows of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A pandas, polars or pyarrow table, a numpy array or nested lists, with columns of any type.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; weight 2 is the same as the row twice, weight 0 as no row.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        data = TrainingData.read(self, X, y, sample_weight)
+        self.members_ = self._fit_members(data)
+        self.classes_ = data.labels
+        return self
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Columns as in `fit`, with missing values and values never seen before where need be.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Classes are in the order of `classes_`.
+        """
+        return self._in_blocks(X, _log_posterior)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Columns as in `fit`, with missing values and values never seen before where need be.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Classes are in the order of `classes_`.
+        """
+        return self._in_blocks(X, lambda *block: np.exp(_log_posterior(*block)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Columns as in `fit`, with missing values and values never seen before where need be.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Of equally probable classes, the first in `classes_`.
+        """
+        log_probabilities = self.predict_log_proba(X)
+        return self.classes_[log_probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
+
+    @available_if(lambda self: self._averages_joint)  # type: ignore[untyped-decorator]
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Logarithm of the joint probability of each row and each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Columns as in `fit`; the terms of missing and unseen values are left out or averaged.
+
+        Returns
+        -------
+        log_joint : ndarray of shape (n_samples, n_classes)
+            log P(x, y) for the classes in the order of `classes_`.
+        """
+        return self._in_blocks(X, lambda members, blocks: members[0].model.log_joint(blocks[0]))
+
+    @property
+    def structure_(self) -> Any:
+        """Parents by feature name; for several networks a tuple of such, for networks of classes a mapping."""
+        check_is_fitted(self)
+        described = tuple(describe(member.structure, self._names, self.classes_) for member in self.members_)
+        return described[0] if len(described) == 1 else described
+
+    def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
+        n_threads = n_threads_of(self.n_jobs)
+        cut_points = cut_points_of(self.discretization, self.n_bins)
+        encoding = data.encoding(cut_points, self.missing, self.categorical_features, n_threads)
+        counts = data.counts(encoding, n_threads)
+        structure = self._learner().learn(counts)
+        statistics = statistics_of(structure, counts)
+        return (Member(encoding, structure, statistics, model_of(structure, statistics, self._estimator())),)
+
+    def _in_blocks(self, X: Any, score: Any) -> Floats:
+        """`score(members, blocks)` of all rows, a few at a time, (rows, classes)."""
+        check_is_fitted(self)
+        columns = read_columns(self, X, reset=False)
+        n_rows = len(columns[0].values)
+        codings = [member.encoding.coding(columns) for member in self.members_]
+        result = np.empty((n_rows, len(self.classes_)))
+
+        def fill(rows: slice) -> None:
+            blocks = [_block(coding, rows, m.encoding) for coding, m in zip(codings, self.members_, strict=True)]
+            result[rows] = score(self.members_, blocks)
+
+        _for_each(
+            fill,
+            _slices(n_rows, max(BLOCK_ENTRIES // len(self.classes_), 256)),
+            n_threads_of(self.n_jobs),
+        )
+        return result
+
+    @property
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+class IncrementalClassifier(BayesianNetworkClassifier):
+    """A classifier whose tables can be added to once its encoding and structure are fixed."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows.
+
+        The first call fixes cut points and structure; later calls add their counts, and categories never seen before
+        extend the code books. The result is that of all rows at once with that encoding and structure.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            The new rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        classes : array-like of shape (n_classes,), default=None
+            All classes that will ever occur; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The classifier, which has learned from all rows so far.
+        """
+        first = not hasattr(self, "members_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        labels = np.unique(classes) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(np.unique(classes), labels):
+            raise ValueError(f"classes={classes!r} is not the same as on the first call to partial_fit: {labels}")
+        data = TrainingData.read(self, X, y, sample_weight, reset=first).of_labels(labels)
+        self.members_ = self._fit_members(data) if first else tuple(self._extended(m, data) for m in self.members_)
+        self.classes_ = labels
+        return self
+
+    def _extended(self, member: Member, data: TrainingData) -> Member:
+        encoding = member.encoding.extended(data.columns)
+        counts = data.counts(encoding, n_threads_of(self.n_jobs))
+        statistics = member.statistics + statistics_of(member.structure, counts)
+        model = model_of(member.structure, statistics, self._estimator())
+        return Member(encoding, member.structure, statistics, model, member.weight)
+
+
+def _log_posterior(members: tuple[Member, ...], blocks: list[Block]) -> Floats:
+    """Log of the weighted mean of the members' posteriors."""
+    if len(members) == 1:
+        return members[0].model.log_posterior(blocks[0])
+    total = sum(member.weight for member in members)
+    mean = sum(
+        member.weight / total * np.exp(member.model.log_posterior(block))
+        for member, block in zip(members, blocks, strict=True)
+    )
+    with np.errstate(divide="ignore"):
+        return np.log(mean)  # type: ignore[no-any-return]
+
+
+def _block(coding: Coding, rows: slice, encoding: Encoding) -> Block:
+    return Block.of(coding.codes(rows), encoding.cardinalities)
+
+
+def _slices(n_rows: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size))
+
+
+def _for_each(work: Any, rows: Iterator[slice], n_threads: int) -> None:
+    if n_threads == 1:
+        for each in rows:
+            work(each)
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(work, rows))

@@ -1,0 +1,53 @@
+"""The paragraphs that the docstrings of all classifiers share, written once."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import TypeVar
+
+Documented = TypeVar("Documented", bound=type)
+
+PARAMETERS = {
+    "estimate": """\
+estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
+    How counts become probabilities. "m" is (N(x, pa, y) + m / |A|) / (N(pa, y) + m), "laplace" adds the same
+    pseudocount to every cell, "backoff" shrinks each level of parents to the one with a parent less.
+smoothing : float, default={smoothing}
+    m, the pseudocount, or the strength of the shrinkage.""",
+    "encoding": """\
+discretization : {{"width", "quantile", "mdl", "codes"}}, default="{discretization}"
+    How a numeric column is cut: into bins of equal width or of equal weight, where the classes part (Fayyad & Irani,
+    1993), or not at all because its whole numbers are categories.
+n_bins : int, default={n_bins}
+    Number of bins for "width" and "quantile". A column with no more distinct values keeps one code per value.
+missing : {{"value", "impute", "marginalize"}}, default="{missing}"
+    A missing value is a value of its own, is filled with the mean or the most frequent category, or is left out of
+    counts and predictions. A value that `fit` did not see is always left out.
+categorical_features : "from_dtype" or array-like, default="from_dtype"
+    Names, column numbers or a mask of columns whose numbers are categories. Text, categoricals and bools always are.
+n_jobs : int, default=None
+    Number of threads; results do not depend on it.""",
+}
+
+ATTRIBUTES = """\
+classes_ : ndarray of shape (n_classes,)
+    The class labels.
+n_features_in_ : int
+    Number of columns seen in `fit`.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where `X` had names that are all strings.
+structure_ : mapping
+    Parents of each feature by name; a tuple of such for several networks, a mapping by class for networks of classes.
+members_ : tuple
+    What was learned: encoding, structure, counts and model."""
+
+
+def documented(cls: Documented) -> Documented:
+    """Fill `{estimate}`, `{encoding}` and `{attributes}` in a class docstring with the shared paragraphs."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()}
+    text = inspect.cleandoc(cls.__doc__ or "")
+    for name, paragraph in PARAMETERS.items():
+        text = text.replace(f"{{{name}}}", paragraph.format(**defaults) if f"{{{name}}}" in text else "")
+    cls.__doc__ = text.replace("{attributes}", textwrap.dedent(ATTRIBUTES))
+    return cls

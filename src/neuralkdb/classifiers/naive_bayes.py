@@ -1,0 +1,33 @@
+"""NaiveBayesClassifier."""
+
+from __future__ import annotations
+
+from neuralkdb.classifiers.counted import IncrementalCountedClassifier
+from neuralkdb.classifiers.documentation import documented
+from neuralkdb.structures.independent import Independent
+
+
+@documented
+class NaiveBayesClassifier(IncrementalCountedClassifier):
+    """Naive Bayes: P(y) times the product of P(x_i | y).
+
+    Parameters
+    ----------
+    {estimate}
+    {encoding}
+
+    Attributes
+    ----------
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from neuralkdb import NaiveBayesClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> NaiveBayesClassifier().fit(X, y).score(X, y).round(2)
+    0.0
+    """
+
+    def _learner(self) -> Independent:
+        return Independent()

@@ -1,0 +1,219 @@
+"""Asking for counts: the protocol every engine answers, and the one over arrays in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuralkdb import _kernels
+from neuralkdb.network import Codes, Floats
+from neuralkdb.tables import DenseTable, SparseTable, Table, code_type, dense_limit, volume
+
+Request = tuple[int, ...]  # the features of a table, the class always counted with them
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """The canonical table: distinct coded rows in lexicographic order, with class and weight."""
+
+    codes: Codes  # (rows, features)
+    classes: NDArray[np.intp]  # (rows,)
+    weights: Floats  # (rows,)
+
+
+@dataclass(frozen=True)
+class PackedCounts:
+    """One block of counts for every set of `size` features, in lexicographic order.
+
+    A set is stored dense or sparse, whichever is smaller; `parts` are where the dense sets start, their weights, where
+    the sparse sets start, their cell numbers and their weights.
+    """
+
+    size: int
+    cardinalities: tuple[int, ...]
+    n_classes: int
+    n_rows: int
+    parts: tuple[NDArray[Any], ...]
+
+    @property
+    def weight_type(self) -> np.dtype[Any]:
+        """The type of the weights."""
+        return self.parts[1].dtype
+
+    def of_type(self, dtype: np.dtype[Any]) -> PackedCounts:
+        """The same counts with weights of another type."""
+        starts, dense, sparse_starts, keys, sparse = self.parts
+        return replace(self, parts=(starts, dense.astype(dtype), sparse_starts, keys, sparse.astype(dtype)))
+
+    def __add__(self, other: PackedCounts) -> PackedCounts:
+        """Counts of both together; code books may have grown between them."""
+        cardinalities = np.maximum(self.cardinalities, other.cardinalities).astype(np.int64)
+        kind = _type_of_sum(self, other)
+        n_rows = self.n_rows + other.n_rows
+        parts = _kernels.merge_sets(
+            *self.of_type(kind).parts,
+            np.array(self.cardinalities, np.int64),
+            *other.of_type(kind).parts,
+            np.array(other.cardinalities, np.int64),
+            cardinalities,
+            self.n_classes,
+            self.size,
+            n_rows,
+            1,
+        )
+        return PackedCounts(self.size, tuple(cardinalities.tolist()), self.n_classes, n_rows, parts)
+
+
+def _type_of_sum(one: PackedCounts, other: PackedCounts) -> np.dtype[Any]:
+    """A type that holds the largest possible sum of two weights."""
+    kinds = [one.weight_type, other.weight_type]
+    if any(kind.kind == "f" for kind in kinds):
+        return np.dtype(float)
+    largest = sum(max([*(int(part.max()) for part in (c.parts[1], c.parts[4]) if len(part)), 0]) for c in (one, other))
+    return max(*kinds, np.min_scalar_type(largest)) if largest < 2**32 else np.dtype(float)
+
+
+class Counts(Protocol):
+    """What structures and parameters are learned from."""
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """Number of codes of each feature."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+
+    def class_weights(self) -> Floats:
+        """N(y), (classes,)."""
+
+    def tables(self, requests: Sequence[Request]) -> list[Table]:
+        """One table per request, all counted in one pass where the engine can."""
+
+    def rows(self) -> CodedRows:
+        """What learners see that score rows."""
+
+    def of_class(self, label: int) -> Counts:
+        """Counts of the rows of one class, which is their only class."""
+
+    def packed(self, size: int) -> PackedCounts:
+        """Counts of every set of `size` features."""
+
+
+@dataclass(frozen=True)
+class ArrayCounts:
+    """Counts over coded rows in memory. A row is not counted where a variable of the table is marginalized."""
+
+    codes: Codes  # (rows, features), Fortran order
+    classes: Codes  # (rows,)
+    weights: Floats | None  # (rows,), None where every row weighs one
+    cardinalities: tuple[int, ...]
+    n_classes: int
+    n_threads: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        codes: Codes,
+        classes: NDArray[np.integer],
+        weights: Floats | None,
+        cardinalities: Sequence[int],
+        n_classes: int,
+        n_threads: int = 1,
+    ) -> ArrayCounts:
+        """Counts whose codes and classes share the smallest type that holds both."""
+        dtype = code_type((*cardinalities, n_classes))
+        shared = np.asfortranarray(codes, dtype), np.ascontiguousarray(classes, dtype)
+        return cls(*shared, weights, tuple(cardinalities), n_classes, n_threads)
+
+    def class_weights(self) -> Floats:
+        """N(y), (classes,)."""
+        return np.bincount(self.classes, self.weights, minlength=self.n_classes).astype(float)
+
+    def tables(self, requests: Sequence[Request]) -> list[Table]:
+        """One table per request."""
+        limit = dense_limit(len(self.codes), len(requests))
+        is_dense = [volume(self._shape(request), self.n_classes) <= limit for request in requests]
+        dense = iter(self._dense([r for r, small in zip(requests, is_dense, strict=True) if small]))
+        sparse = iter(self._sparse([r for r, small in zip(requests, is_dense, strict=True) if not small]))
+        return [next(dense) if small else next(sparse) for small in is_dense]
+
+    def rows(self) -> CodedRows:
+        """The canonical table of the rows."""
+        (table,) = self._sparse([tuple(range(len(self.cardinalities)))], keep_marginalized=True)
+        return CodedRows(*table.cells())
+
+    def of_class(self, label: int) -> ArrayCounts:
+        """Counts of the rows of one class."""
+        mine = self.classes == label
+        weights = None if self.weights is None else self.weights[mine]
+        classes = np.zeros(mine.sum(), self.classes.dtype)
+        codes = np.asfortranarray(self.codes[mine])
+        return ArrayCounts(codes, classes, weights, self.cardinalities, 1, self.n_threads)
+
+    def packed(self, size: int) -> PackedCounts:
+        """Counts of every set of `size` features, in the smallest type that holds the total weight."""
+        whole = self.weights is None or bool((self.weights == np.floor(self.weights)).all())
+        total = len(self.codes) if self.weights is None else float(self.weights.sum())
+        kind = np.min_scalar_type(int(total)) if whole and total < 2**32 else np.dtype(float)
+        parts = _kernels.count_sets(
+            self.codes,
+            self.classes,
+            self.weights,
+            self._cardinalities,
+            self.n_classes,
+            size,
+            kind.itemsize,
+            self.n_threads,
+        )
+        return PackedCounts(size, self.cardinalities, self.n_classes, len(self.codes), parts)
+
+    @cached_property
+    def _cardinalities(self) -> NDArray[np.int64]:
+        return np.array(self.cardinalities, np.int64)
+
+    def _shape(self, request: Request) -> tuple[int, ...]:
+        return tuple(self.cardinalities[variable] for variable in request)
+
+    def _dense(self, requests: Sequence[Request]) -> list[DenseTable]:
+        counted = _kernels.count_dense(
+            self.codes,
+            self.classes,
+            self.weights,
+            *flat(requests),
+            self._cardinalities,
+            self.n_classes,
+            self.n_threads,
+        )
+        return [
+            DenseTable(weights.reshape(*self._shape(request), self.n_classes))
+            for request, weights in zip(requests, counted, strict=True)
+        ]
+
+    def _sparse(self, requests: Sequence[Request], *, keep_marginalized: bool = False) -> list[SparseTable]:
+        counted = _kernels.count_sparse(
+            self.codes,
+            self.classes,
+            self.weights,
+            *flat(requests),
+            self._cardinalities,
+            self.n_classes,
+            keep_marginalized,
+            self.n_threads,
+        )
+        return [
+            SparseTable(*parts, self._shape(request), self.n_classes)
+            for request, parts in zip(requests, counted, strict=True)
+        ]
+
+
+def flat(requests: Sequence[Request]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Requests end to end, and where each starts."""
+    variables = np.array([variable for request in requests for variable in request], np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(request) for request in requests])]).astype(np.int64)
+    return variables, starts

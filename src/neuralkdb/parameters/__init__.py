@@ -1,0 +1,1 @@
+"""How tables become probabilities: one file per kind of estimate."""

@@ -1,0 +1,1 @@
+"""Who depends on whom: one file per structure learner."""

@@ -1,0 +1,170 @@
+"""Contingency tables: the distinct cells of a few variables and the weight each carries in each class.
+
+A table is what a counting loop or a GROUP BY produces. Tables of two halves add up to the table of the
+whole. Whether the cells are stored dense or sparse is the table's secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neuralkdb import _kernels
+from neuralkdb.network import Codes, Floats
+
+
+def code_type(cardinalities: Sequence[int]) -> np.dtype[np.unsignedinteger]:
+    """The smallest type that holds every code and the code of a marginalized value."""
+    return np.min_scalar_type(max(cardinalities, default=0))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseTable:
+    """A table that stores every cell: `weights[v1, v2, ..., class]`."""
+
+    weights: Floats  # (*shape, classes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cardinalities of the variables."""
+        return self.weights.shape[:-1]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.weights.shape[-1]
+
+    def at(self, codes: Codes, variables: Sequence[int]) -> Floats:
+        """Weight of each class in the cell of each row, (rows, classes); zero where a code is marginalized."""
+        cells = _kernels.number_cells(codes, np.array(variables, np.int64), np.array(self.shape, np.int64))
+        weights = self.weights.reshape(-1, self.n_classes)[cells]
+        weights[cells < 0] = 0.0
+        return weights
+
+    def marginal(self, positions: Sequence[int]) -> DenseTable:
+        """The table of some of the variables, in the order given."""
+        summed = self.weights.sum(axis=tuple(set(range(len(self.shape))) - set(positions)))
+        kept = sorted(positions)
+        order = [kept.index(position) for position in positions]
+        return DenseTable(np.ascontiguousarray(summed.transpose(*order, len(order))))
+
+    def resized(self, shape: Sequence[int], n_classes: int) -> DenseTable:
+        """The same cells in a table with room for more codes."""
+        after = np.subtract((*shape, n_classes), self.weights.shape)
+        return DenseTable(np.pad(self.weights, [(0, more) for more in after]))
+
+    def cells(self) -> tuple[Codes, NDArray[np.intp], Floats]:
+        """Codes (entries, variables), class and weight of every occupied cell."""
+        *codes, classes = np.nonzero(self.weights)
+        stacked = np.asfortranarray(np.stack(codes, axis=1)) if codes else np.empty((len(classes), 0))
+        return stacked.astype(code_type(self.shape)), classes, self.weights[(*codes, classes)]
+
+    def __add__(self, other: Table) -> Table:
+        return DenseTable(self.weights + other.weights) if isinstance(other, DenseTable) else other + self
+
+    def __eq__(self, other: object) -> bool:
+        return _same_cells(self, other)
+
+
+@dataclass(frozen=True, eq=False)
+class SparseTable:
+    """A table that stores the cells that occur, in lexicographic order, and for each its classes."""
+
+    codes: Codes  # (cells, variables), C order
+    starts: NDArray[np.int64]  # (cells + 1,) where the entries of a cell begin
+    classes: Codes  # (entries,)
+    weights: Floats  # (entries,)
+    shape: tuple[int, ...]
+    n_classes: int
+
+    def at(self, codes: Codes, variables: Sequence[int]) -> Floats:
+        """Weight of each class in the cell of each row, (rows, classes); zero where it does not occur."""
+        found = _kernels.find_cells(self.codes, codes, np.array(variables, np.int64))
+        return _kernels.gather_cells(found, self.starts, self.classes, self.weights, self.n_classes)
+
+    def marginal(self, positions: Sequence[int]) -> Table:
+        """The table of some of the variables, in the order given; dense where that is no larger."""
+        codes, classes, weights = self.cells()
+        codes, shape = (
+            codes[:, list(positions)],
+            tuple(self.shape[position] for position in positions),
+        )
+        if volume(shape, self.n_classes) > 4 * len(weights):
+            return _sparse(codes, classes, weights, shape, self.n_classes)
+        summed = np.zeros((*shape, self.n_classes))
+        np.add.at(summed, (*codes.T, classes), weights)
+        return DenseTable(summed)
+
+    def resized(self, shape: Sequence[int], n_classes: int) -> SparseTable:
+        """The same cells in a table with room for more codes."""
+        wider = code_type((*shape, n_classes))
+        return SparseTable(
+            self.codes.astype(wider),
+            self.starts,
+            self.classes.astype(wider),
+            self.weights,
+            tuple(shape),
+            n_classes,
+        )
+
+    def cells(self) -> tuple[Codes, NDArray[np.intp], Floats]:
+        """Codes (entries, variables), class and weight of every occupied cell."""
+        codes = np.repeat(self.codes, np.diff(self.starts), axis=0)
+        return np.asfortranarray(codes), self.classes.astype(np.intp), self.weights
+
+    def __add__(self, other: Table) -> SparseTable:
+        (codes, classes, weights), (more_codes, more_classes, more) = self.cells(), other.cells()
+        return _sparse(
+            np.concatenate([codes, more_codes]),
+            np.concatenate([classes, more_classes]),
+            np.concatenate([weights, more]),
+            self.shape,
+            self.n_classes,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return _same_cells(self, other)
+
+
+Table = DenseTable | SparseTable
+
+
+def _sparse(
+    codes: Codes, classes: NDArray[np.intp], weights: Floats, shape: tuple[int, ...], n_classes: int
+) -> SparseTable:
+    """Cells in any order, some perhaps more than once, as a sparse table."""
+    dtype = code_type((*shape, n_classes))
+    variables = np.arange(len(shape))
+    (parts,) = _kernels.count_sparse(
+        np.asfortranarray(codes, dtype),
+        classes.astype(dtype),
+        np.ascontiguousarray(weights),
+        variables,
+        np.array([0, len(shape)]),
+        np.array(shape, np.int64),
+        n_classes,
+        keep_marginalized=True,
+        n_threads=1,
+    )
+    return SparseTable(*parts, shape, n_classes)
+
+
+def _same_cells(one: Table, other: object) -> bool:
+    if not isinstance(other, DenseTable | SparseTable) or one.shape != other.shape:
+        return False
+    pairs = zip(one.cells(), other.cells(), strict=True)
+    return one.n_classes == other.n_classes and all(np.array_equal(a, b) for a, b in pairs)
+
+
+def dense_limit(n_rows: int, n_tables: int) -> int:
+    """Number of entries up to which a table is stored dense, so that all tables together stay small."""
+    return min(max(4096, 16 * n_rows), max(4096, 2**25 // max(n_tables, 1)), 2**24)
+
+
+def volume(shape: Sequence[int], n_classes: int) -> int:
+    """Number of entries of a dense table."""
+    return prod(shape) * n_classes
