@@ -393,18 +393,18 @@ double sparse_information(Matrix<const Code> codes, Vector<const int64_t> starts
 
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("count_dense", &count_dense<Code>, nb::arg("codes"), nb::arg("classes"), nb::arg("weights").none(),
+    module.def("count_dense", &count_dense<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("weights").noconvert().none(),
                nb::arg("variables"), nb::arg("starts"), nb::arg("cardinalities"), nb::arg("n_classes"),
                nb::arg("n_threads"));
-    module.def("count_sparse", &count_sparse<Code>, nb::arg("codes"), nb::arg("classes"), nb::arg("weights").none(),
+    module.def("count_sparse", &count_sparse<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("weights").noconvert().none(),
                nb::arg("variables"), nb::arg("starts"), nb::arg("cardinalities"), nb::arg("n_classes"),
                nb::arg("keep_marginalized"), nb::arg("n_threads"));
-    module.def("number_cells", &number_cells<Code>, nb::arg("codes"), nb::arg("variables"), nb::arg("shape"));
-    module.def("sparse_information", &sparse_information<Code>, nb::arg("codes"), nb::arg("starts"),
-               nb::arg("classes"), nb::arg("weights"), nb::arg("a"), nb::arg("b"), nb::arg("n_classes"));
-    module.def("find_cells", &find_cells<Code, uint8_t>, nb::arg("sorted"), nb::arg("codes"), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint16_t>, nb::arg("sorted"), nb::arg("codes"), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint32_t>, nb::arg("sorted"), nb::arg("codes"), nb::arg("variables"));
+    module.def("number_cells", &number_cells<Code>, nb::arg("codes").noconvert(), nb::arg("variables"), nb::arg("shape"));
+    module.def("sparse_information", &sparse_information<Code>, nb::arg("codes").noconvert(), nb::arg("starts"),
+               nb::arg("classes").noconvert(), nb::arg("weights").noconvert(), nb::arg("a"), nb::arg("b"), nb::arg("n_classes"));
+    module.def("find_cells", &find_cells<Code, uint8_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("find_cells", &find_cells<Code, uint16_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("find_cells", &find_cells<Code, uint32_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
 }
 
 }  // namespace
@@ -413,5 +413,5 @@ void bind_counting(nb::module_& module) {
     bind_codes<uint8_t>(module);
     bind_codes<uint16_t>(module);
     bind_codes<uint32_t>(module);
-    module.def("dense_information", &dense_information, nb::arg("table"));
+    module.def("dense_information", &dense_information, nb::arg("table").noconvert());
 }

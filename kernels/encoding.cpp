@@ -144,16 +144,15 @@ MULTIVERSION void count_edges(const double* values, size_t count, const double* 
         for (size_t i = 0; i < count; ++i) at[i] += edges[edge] <= values[i];
 }
 
-void search_edges(const double* values, size_t count, const double* edges, size_t n_edges, int64_t* at) {
-    for (size_t i = 0; i < count; ++i) {
-        const double* base = edges;
-        for (size_t left = n_edges; left > 1;) {
-            const size_t half = left / 2;
-            base = base[half - 1] <= values[i] ? base + half : base;
-            left -= half;
-        }
-        at[i] = (base - edges) + (*base <= values[i]);
+// Binary search without branches, all rows a step at a time.
+MULTIVERSION void search_edges(const double* values, size_t count, const double* edges, size_t n_edges, int64_t* at) {
+    for (size_t i = 0; i < count; ++i) at[i] = 0;
+    for (size_t left = n_edges; left > 1;) {
+        const int64_t half = int64_t(left / 2);
+        for (size_t i = 0; i < count; ++i) at[i] += edges[at[i] + half - 1] <= values[i] ? half : 0;
+        left -= size_t(half);
     }
+    for (size_t i = 0; i < count; ++i) at[i] += edges[at[i]] <= values[i];
 }
 
 void code_by_search(const Book& book, const Values& values, size_t start, size_t count, uint32_t* codes) {
@@ -271,10 +270,10 @@ nb::list count_integers(const nb::sequence& columns, Matrix<const int64_t> range
     return result;
 }
 
-// A row and its value, as an unsigned integer of the same order.
+// A value, as an unsigned integer of the same order, and its row, or its class where rows weigh the same.
 struct Keyed {
     uint64_t key;
-    uint64_t row;
+    uint64_t source;
 };
 
 constexpr uint64_t SIGN = uint64_t(1) << 63;
@@ -342,23 +341,25 @@ class Tally {
 Cells cells_of(const Values& values, const uint32_t* classes, size_t n_classes, const double* weights) {
     Cells cells;
     cells.missing.resize(n_classes);
-    const auto group = [&](size_t row) { return classes ? classes[row] : 0; };
-    const auto weight = [&](size_t row) { return weights ? weights[row] : 1.0; };
+    const auto class_of = [&](size_t row) { return classes ? classes[row] : 0; };
+    const auto group = [&](size_t source) { return weights ? class_of(source) : uint32_t(source); };
+    const auto weight = [&](size_t source) { return weights ? weights[source] : 1.0; };
     std::vector<Keyed> keyed;
     keyed.reserve(values.n_rows);
     with_type(values, [&](auto type) {
         for (size_t row = 0; row < values.n_rows; ++row) {
             const double value = double(values.at<decltype(type)>(row));
+            const size_t source = weights ? row : class_of(row);
             if (value == value)
-                keyed.push_back({key_of(value), row});
+                keyed.push_back({key_of(value), source});
             else
-                cells.missing[group(row)] += weight(row);
+                cells.missing[group(source)] += weight(source);
         }
     });
     sort_by_key(keyed);
     Tally tally(n_classes);
     for (size_t i = 0; i < keyed.size(); ++i) {
-        tally.add(group(keyed[i].row), weight(keyed[i].row));
+        tally.add(group(keyed[i].source), weight(keyed[i].source));
         if (i + 1 < keyed.size() && keyed[i].key == keyed[i + 1].key) continue;
         cells.values.push_back(value_of(keyed[i].key));
         cells.starts.push_back(int64_t(cells.classes.size()));

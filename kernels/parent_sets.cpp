@@ -351,7 +351,7 @@ nb::ndarray<nb::numpy, double> score_sets(
         }
         constexpr size_t STEP = 16;
         parallel_for((n_rows + STEP - 1) / STEP, n_threads, [&](size_t step) {
-            std::vector<double> sums(n_sets * width), weights(n_sets * width), term(width), counts(width);
+            std::vector<double> sums(n_sets * width), weights(n_sets * width), term(width);
             std::vector<uint8_t> active(n_sets), known(m);
             for (size_t r = step * STEP; r < std::min(n_rows, (step + 1) * STEP); ++r) {
                 const auto code = [&](int32_t j) { return codes.data()[static_cast<size_t>(j) * n_rows + r]; };
@@ -463,12 +463,28 @@ nb::tuple count_sets_as(Columns<const Code> codes, Vector<const Code> classes,
 
 template <typename Code, typename Weight>
 void bind_score(nb::module_& module) {
-    module.def("score_sets", &score_sets<Code, Weight>);
+    module.def("score_sets", &score_sets<Code, Weight>, nb::arg("codes").noconvert(), nb::arg("dense_starts"),
+               nb::arg("dense").noconvert(), nb::arg("sparse_starts"), nb::arg("keys"), nb::arg("sparse").noconvert(),
+               nb::arg("parent_dense_starts"), nb::arg("parent_dense").noconvert(), nb::arg("parent_sparse_starts"),
+               nb::arg("parent_keys"), nb::arg("parent_sparse").noconvert(), nb::arg("cardinalities"),
+               nb::arg("n_classes"), nb::arg("n_parents"), nb::arg("set_weights"), nb::arg("pseudocounts"),
+               nb::arg("strengths"), nb::arg("set_pseudocounts"), nb::arg("set_strengths"), nb::arg("total"),
+               nb::arg("min_count"), nb::arg("n_threads"));
+}
+
+template <typename Weight>
+void bind_merge(nb::module_& module) {
+    module.def("merge_sets", &merge_sets<Weight>, nb::arg("dense_starts_a"), nb::arg("dense_a").noconvert(),
+               nb::arg("sparse_starts_a"), nb::arg("keys_a"), nb::arg("sparse_a").noconvert(),
+               nb::arg("cardinalities_a"), nb::arg("dense_starts_b"), nb::arg("dense_b").noconvert(),
+               nb::arg("sparse_starts_b"), nb::arg("keys_b"), nb::arg("sparse_b").noconvert(),
+               nb::arg("cardinalities_b"), nb::arg("cardinalities"), nb::arg("n_classes"), nb::arg("size"),
+               nb::arg("n_rows"), nb::arg("n_threads"));
 }
 
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("count_sets", &count_sets_as<Code>, nb::arg("codes"), nb::arg("classes"), nb::arg("weights").none(),
+    module.def("count_sets", &count_sets_as<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("weights").noconvert().none(),
                nb::arg("cardinalities"), nb::arg("n_classes"), nb::arg("size"), nb::arg("weight_bytes"),
                nb::arg("n_threads"));
     bind_score<Code, uint8_t>(module);
@@ -483,8 +499,8 @@ void bind_parent_sets(nb::module_& module) {
     bind_codes<uint8_t>(module);
     bind_codes<uint16_t>(module);
     bind_codes<uint32_t>(module);
-    module.def("merge_sets", &merge_sets<uint8_t>);
-    module.def("merge_sets", &merge_sets<uint16_t>);
-    module.def("merge_sets", &merge_sets<uint32_t>);
-    module.def("merge_sets", &merge_sets<double>);
+    bind_merge<uint8_t>(module);
+    bind_merge<uint16_t>(module);
+    bind_merge<uint32_t>(module);
+    bind_merge<double>(module);
 }

@@ -67,10 +67,10 @@ nb::ndarray<nb::numpy, double> gather_cells(Vector<const int64_t> cells, Vector<
 
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("add_term", &add_term<Code>, nb::arg("table"), nb::arg("codes"), nb::arg("variables"),
-               nb::arg("shape"), nb::arg("out"));
-    module.def("gather_cells", &gather_cells<Code>, nb::arg("cells"), nb::arg("starts"), nb::arg("classes"),
-               nb::arg("weights"), nb::arg("n_classes"));
+    module.def("add_term", &add_term<Code>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"),
+               nb::arg("shape"), nb::arg("out").noconvert());
+    module.def("gather_cells", &gather_cells<Code>, nb::arg("cells"), nb::arg("starts"), nb::arg("classes").noconvert(),
+               nb::arg("weights").noconvert(), nb::arg("n_classes"));
 }
 
 }  // namespace

@@ -215,9 +215,7 @@ def test_leave_one_out_takes_one_off_a_heavier_row_and_all_of_a_lighter_one():
     """Weights 2.5 and 0.5 of equal codes: 1.5 stays of the one, nothing of the other."""
     table = data([[0], [0], [1]], [0, 1, 1], weights=[2.5, 0.5, 1.0])
     (first, *_), (second, *_), _ = leave_one_out(table, {0: ()}, Parameters())
-    one_left = twins.naive_bayes(
-        data([[0], [0], [1]], [0, 1, 1], weights=[1.5, 0.5, 1.0]), Parameters()
-    )
+    one_left = twins.naive_bayes(data([[0], [0], [1]], [0, 1, 1], weights=[1.5, 0.5, 1.0]), Parameters())
     none_left = twins.naive_bayes(data([[0], [1]], [0, 1], weights=[2.5, 1.0]), Parameters())
     np.testing.assert_allclose(first, one_left.log_joint([[0]])[0])
     np.testing.assert_allclose(second, none_left.log_joint([[0]])[0])

@@ -41,7 +41,7 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Column, ...]:
 
 def read_target(y: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     """The classes, ascending, and each row's position among them."""
-    labels = column_or_1d(y, warn=True)
+    labels = column_or_1d(_plain_labels(y), warn=True)
     if labels.dtype.kind == "O" and any(map(is_missing, set(labels.tolist()))):
         raise ValueError("Input y contains NaN or None: drop the rows whose class is not known.")
     assert_all_finite(labels, input_name="y")
@@ -49,6 +49,12 @@ def read_target(y: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     levels, positions = dictionary(labels)
     classes, order = np.unique(np.array(levels, labels.dtype), return_inverse=True)
     return classes, order.astype(np.uint32)[positions]
+
+
+def _plain_labels(y: Any) -> Any:
+    """The target without the nullable type that scikit-learn would turn into floats."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:

@@ -87,7 +87,7 @@ class ParentSetModel:
             of_set,
             of_set * cells,
             float(self.last_resort.class_weights.sum()),
-            self.structure.min_count,
+            float(self.structure.min_count),
             1,
         )
         left = np.isnan(log_joint[:, 0])

@@ -40,9 +40,7 @@ class AveragedJoints:
             if weight > 0 and self.data.weight({p: int(row[p]) for p in s}) >= self.min_count
         }
 
-    def member_joint(
-        self, super_parents: SuperParents, row: NDArray[np.int64], label: int
-    ) -> float:
+    def member_joint(self, super_parents: SuperParents, row: NDArray[np.int64], label: int) -> float:
         """P(y, x_S) prod P(x_i | x_S, y) of one set."""
         return joint_with_class(self.data, super_parents, row, label, self.parameters) * prod(
             conditional(self.data, child, parents, row, label, self.parameters)
@@ -70,8 +68,7 @@ def averaged(
     data: Data, parameters: Parameters, weights: dict[SuperParents, float], min_count: float
 ) -> AveragedJoints:
     families = {
-        s: {child: closest(data, child, s) for child in range(data.n_features) if child not in s}
-        for s in weights
+        s: {child: closest(data, child, s) for child in range(data.n_features) if child not in s} for s in weights
     }
     return AveragedJoints(data, parameters, weights, min_count, families)
 
@@ -88,9 +85,7 @@ def aode(data: Data, parameters: Parameters, min_count: float = 1) -> AveragedJo
 
 def waode(data: Data, parameters: Parameters, min_count: float = 1) -> AveragedJoints:
     """AODE with weights MI(X_p; y); equal weights where all of them are zero."""
-    weights: dict[SuperParents, float] = {
-        (p,): mutual_information(data, p) for p in range(data.n_features)
-    }
+    weights: dict[SuperParents, float] = {(p,): mutual_information(data, p) for p in range(data.n_features)}
     if not any(weights.values()):
         return aode(data, parameters, min_count)
     return averaged(data, parameters, weights, min_count)

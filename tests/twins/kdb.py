@@ -16,10 +16,7 @@ def naive_bayes(data: Data, parameters: Parameters) -> Network:
 
 def dependence(data: Data, order: Sequence[int], k: int) -> Parents:
     """Each feature's min(k, visited) closest features among those that come before it."""
-    return {
-        feature: closest(data, feature, order[:position])[:k]
-        for position, feature in enumerate(order)
-    }
+    return {feature: closest(data, feature, order[:position])[:k] for position, feature in enumerate(order)}
 
 
 def kdb(data: Data, parameters: Parameters, k: int, order: Sequence[int] | None = None) -> Network:

@@ -97,15 +97,10 @@ class AveragedPosteriors:
         return mean
 
 
-def leave_one_out(
-    data: Data, parents: Parents, parameters: Parameters
-) -> list[tuple[list[float], int, float]]:
+def leave_one_out(data: Data, parents: Parents, parameters: Parameters) -> list[tuple[list[float], int, float]]:
     """For each distinct row its log joint learned without it, its class and its weight."""
     alike = (parents,) * data.n_classes
-    return [
-        (row_log_joint(rest, alike, parameters, row), label, weight)
-        for rest, row, label, weight in left_out(data)
-    ]
+    return [(row_log_joint(rest, alike, parameters, row), label, weight) for rest, row, label, weight in left_out(data)]
 
 
 def accuracy(data: Data, parents: Parents, parameters: Parameters) -> float:

@@ -208,7 +208,7 @@ class KDFClassifier(IncrementalCountedClassifier):
 
     Parameters
     ----------
-    k : int, default=2
+    k : int, default=1
         Largest number of feature-parents of a feature.
     {estimate}
     {encoding}
@@ -235,7 +235,7 @@ class KDFClassifier(IncrementalCountedClassifier):
 
     def __init__(
         self,
-        k: int = 2,
+        k: int = 1,
         *,
         estimate: str = "m",
         smoothing: float = 1.0,

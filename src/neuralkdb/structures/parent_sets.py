@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from neuralkdb.counting import Counts
-from neuralkdb.information import class_information
+from neuralkdb.information import class_information, pairwise_information
 from neuralkdb.network import Family, Network, ParentSets, Structure
 
 
@@ -42,10 +42,15 @@ class ExpandedSuperParents:
 
     def learn(self, counts: Counts) -> Structure:
         """One network per set, and naive Bayes for rows whose values none of the roots was seen with."""
-        packed = self.sets.learn(counts)
+        packed, information = self.sets.learn(counts), pairwise_information(counts)
         features = range(packed.n_features)
+
+        def family(child: int, roots: tuple[int, ...]) -> Family:
+            closest = sorted(roots, key=lambda root: (-information[child, root], root))
+            return Family(child, tuple(closest))
+
         networks = [
-            Network(tuple(Family(child, roots) for child in features if child not in roots), roots)
+            Network(tuple(family(child, roots) for child in features if child not in roots), roots)
             for roots in combinations(features, packed.size)
         ]
         last_resort = Network(tuple(Family(child) for child in features))
