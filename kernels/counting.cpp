@@ -402,9 +402,9 @@ void bind_codes(nb::module_& module) {
     module.def("number_cells", &number_cells<Code>, nb::arg("codes").noconvert(), nb::arg("variables"), nb::arg("shape"));
     module.def("sparse_information", &sparse_information<Code>, nb::arg("codes").noconvert(), nb::arg("starts"),
                nb::arg("classes").noconvert(), nb::arg("weights").noconvert(), nb::arg("a"), nb::arg("b"), nb::arg("n_classes"));
-    module.def("find_cells", &find_cells<Code, uint8_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint16_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint32_t>, nb::arg("sorted").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("find_cells", &find_cells<Code, uint8_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("find_cells", &find_cells<Code, uint16_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("find_cells", &find_cells<Code, uint32_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
 }
 
 }  // namespace

@@ -39,3 +39,50 @@ def entropy_cuts(
     weights: NDArray[np.float64],
     n_classes: int,
 ) -> NDArray[np.int64]: ...
+
+Codes = NDArray[np.unsignedinteger]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Packed = tuple[Integers, NDArray[Any], Integers, NDArray[np.uint32], NDArray[Any]]
+
+def count_dense(
+    codes: Codes,
+    classes: Codes,
+    weights: Floats | None,
+    variables: Integers,
+    starts: Integers,
+    cardinalities: Integers,
+    n_classes: int,
+    n_threads: int,
+) -> list[Floats]: ...
+def count_sparse(
+    codes: Codes,
+    classes: Codes,
+    weights: Floats | None,
+    variables: Integers,
+    starts: Integers,
+    cardinalities: Integers,
+    n_classes: int,
+    keep_marginalized: bool,
+    n_threads: int,
+) -> list[tuple[Codes, Integers, Codes, Floats]]: ...
+def number_cells(codes: Codes, variables: Integers, shape: Integers) -> Integers: ...
+def find_cells(sorted_cells: Codes, codes: Codes, variables: Integers) -> Integers: ...
+def gather_cells(cells: Integers, starts: Integers, classes: Codes, weights: Floats, n_classes: int) -> Floats: ...
+def dense_information(table: Floats) -> float: ...
+def sparse_information(
+    codes: Codes, starts: Integers, classes: Codes, weights: Floats, a: int, b: int, n_classes: int
+) -> float: ...
+def add_term(table: Floats, codes: Codes, variables: Integers, shape: Integers, out: Floats) -> None: ...
+def count_sets(
+    codes: Codes,
+    classes: Codes,
+    weights: Floats | None,
+    cardinalities: Integers,
+    n_classes: int,
+    size: int,
+    weight_bytes: int,
+    n_threads: int,
+) -> Packed: ...
+def merge_sets(*arguments: Any) -> Packed: ...
+def score_sets(*arguments: Any) -> Floats: ...

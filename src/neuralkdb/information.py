@@ -31,8 +31,8 @@ def conditional_mutual_information(table: Table) -> float:
     """MI(X_i; X_j | y) of a table of two features."""
     if isinstance(table, DenseTable):
         return float(np.round(_kernels.dense_information(table.weights), DECIMALS))
-    cells = table.codes, table.starts, table.classes, table.weights
-    return float(np.round(_kernels.sparse_information(*cells, *table.shape, table.n_classes), DECIMALS))
+    cells, (a, b) = (table.codes, table.starts, table.classes, table.weights), table.shape
+    return float(np.round(_kernels.sparse_information(*cells, a, b, table.n_classes), DECIMALS))
 
 
 def class_information(counts: Counts) -> Floats:

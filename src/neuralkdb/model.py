@@ -278,7 +278,7 @@ def normalized(log_joint: Floats, class_weights: Floats) -> Floats:
         log_joint[impossible] = _log(class_weights / class_weights.sum())
         largest = log_joint.max(axis=1, keepdims=True)
     shifted = log_joint - largest
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def _log(values: Floats) -> Floats:

@@ -19,7 +19,7 @@ from neuralkdb.network import Codes, Floats
 
 def code_type(cardinalities: Sequence[int]) -> np.dtype[np.unsignedinteger]:
     """The smallest type that holds every code and the code of a marginalized value."""
-    return np.min_scalar_type(max(cardinalities, default=0))  # type: ignore[return-value]
+    return np.min_scalar_type(max(cardinalities, default=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class DenseTable:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.weights.shape[-1]
+        return int(self.weights.shape[-1])
 
     def at(self, codes: Codes, variables: Sequence[int]) -> Floats:
         """Weight of each class in the cell of each row, (rows, classes); zero where a code is marginalized."""

@@ -59,7 +59,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
     def _estimator(self) -> ParameterEstimator:
         """How tables become probabilities."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from the rows of a table.
 
@@ -194,7 +194,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
 class IncrementalClassifier(BayesianNetworkClassifier):
     """A classifier whose tables can be added to once its encoding and structure are fixed."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows.
 
@@ -246,7 +246,7 @@ def _log_posterior(members: tuple[Member, ...], blocks: list[Block]) -> Floats:
         for member, block in zip(members, blocks, strict=True)
     )
     with np.errstate(divide="ignore"):
-        return np.log(mean)  # type: ignore[no-any-return]
+        return np.log(mean)
 
 
 def _block(coding: Coding, rows: slice, encoding: Encoding) -> Block:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -19,7 +20,7 @@ from neuralkdb.frames import mark_categorical, read_columns, read_target, read_w
 from neuralkdb.network import Floats
 from neuralkdb.parameters.counted import BackOff, Laplace, MEstimate, Rule
 
-RULES = {"m": MEstimate, "laplace": Laplace, "backoff": BackOff}
+RULES: dict[str, Callable[[float], Rule]] = {"m": MEstimate, "laplace": Laplace, "backoff": BackOff}
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "discretization": [StrOptions({"width", "quantile", "mdl", "codes"})],
@@ -38,7 +39,7 @@ K_CONSTRAINT = [Interval(Integral, 0, None, closed="left")]
 
 def cut_points_of(discretization: str, n_bins: int) -> CutPoints | None:
     """The cut points a user asked for; None for ready codes."""
-    choices = {
+    choices: dict[str, CutPoints | None] = {
         "width": EqualWidth(n_bins),
         "quantile": EqualFrequency(n_bins),
         "mdl": MinimumDescriptionLength(),

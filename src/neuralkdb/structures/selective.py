@@ -52,7 +52,7 @@ class SelectiveKDependence:
         tables = counts.tables([family.variables for family in families])
         rows = counts.rows()
         total = sum(self._block_losses(counts, families, tables, part) for part in blocks(rows, counts.n_classes))
-        losses = np.asarray(total) / rows.weights.sum()
+        losses: Floats = np.asarray(total) / rows.weights.sum()
         return np.round(np.sqrt(losses) if self.loss == "rmse" else losses, 12)
 
     def _block_losses(
@@ -82,7 +82,7 @@ def _squared_error(log_joint: Floats, rows: CodedRows) -> Floats:
 
 
 def _zero_one(log_joint: Floats, rows: CodedRows) -> Floats:
-    return (predicted(log_joint) != rows.classes).astype(float)
+    return np.asarray(predicted(log_joint) != rows.classes, float)
 
 
 LOSSES: dict[str, Callable[[Floats, CodedRows], Floats]] = {
