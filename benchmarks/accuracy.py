@@ -1,7 +1,7 @@
 """Accuracy and log-loss over the 60 data sets of the paper: 70/30 splits, encodings learned on the training rows.
 
-    python benchmarks/accuracy.py --protocol paper
-    python benchmarks/accuracy.py --classifiers KDB TAN --set discretization=mdl --seeds 0 1
+python benchmarks/accuracy.py --protocol paper
+python benchmarks/accuracy.py --classifiers KDB TAN --set discretization=mdl --seeds 0 1
 """
 
 from __future__ import annotations

@@ -40,6 +40,9 @@ class Model(Protocol):
     def log_posterior(self, block: Block) -> Floats:
         """Log P(y | x) of every row, (rows, classes)."""
 
+    def log_terms(self, block: Block) -> Floats:
+        """The log joint by feature, the class first, (rows, features + 1, classes); for averages, their mean."""
+
 
 class Statistics(Protocol):
     """All that a model of a given structure is computed from. Statistics of two tables add up."""
@@ -114,9 +117,7 @@ def _(structure: ClassNetworks, counts: Counts) -> ClassStatistics:
 
 @model_of.register(Structure)
 def _(structure: Structure, statistics: TableStatistics, estimator: ParameterEstimator) -> Model:
-    families = families_of(structure.networks)
-    conditionals = estimator.fit({family: statistics.tables[family.variables] for family in families})
-    models = tuple(network_model(network, statistics, conditionals, estimator) for network in structure.networks)
+    models = _network_models(structure.networks, statistics, estimator)
     if len(models) == 1:
         return models[0]
     return AveragedModel(models, structure.weights, structure.averages == "joint", structure.min_count)
@@ -125,10 +126,18 @@ def _(structure: Structure, statistics: TableStatistics, estimator: ParameterEst
 @model_of.register(ClassNetworks)
 def _(structure: ClassNetworks, statistics: ClassStatistics, estimator: ParameterEstimator) -> Model:
     models = tuple(
-        model_of(Structure((network,), (1.0,)), member, estimator)
+        _network_models((network,), member, estimator)[0]
         for network, member in zip(structure.networks, statistics.members, strict=True)
     )
     return PerClassModel(statistics.class_weights, models)
+
+
+def _network_models(
+    networks: Sequence[Network], statistics: TableStatistics, estimator: ParameterEstimator
+) -> tuple[NetworkModel, ...]:
+    families = families_of(networks)
+    conditionals = estimator.fit({family: statistics.tables[family.variables] for family in families})
+    return tuple(network_model(network, statistics, conditionals, estimator) for network in networks)
 
 
 def families_of(networks: Sequence[Network]) -> list[Family]:
@@ -198,6 +207,15 @@ class NetworkModel:
         """Log P(y | x) of every row, (rows, classes)."""
         return normalized(self.log_joint(block), self.class_weights)
 
+    def log_terms(self, block: Block) -> Floats:
+        """What the log joint is the sum of: the class and root, then each feature, (rows, features + 1, classes)."""
+        n_rows, n_features = block.codes.shape
+        terms = np.zeros((n_features + 1, n_rows, len(self.class_weights)))
+        terms[0] = self._log_root(block)
+        for conditional in self.conditionals:
+            conditional.add_to(terms[conditional.family.child + 1], block)
+        return terms.transpose(1, 0, 2)
+
     def occurs(self, block: Block, min_count: float) -> NDArray[np.bool_]:
         """Whether the value of the roots is known and was seen at least `min_count` times, (rows,)."""
         if self.root is None:
@@ -234,6 +252,13 @@ class AveragedModel:
             return normalized(self.log_joint(block), self.models[0].class_weights)
         return self._mean((model.log_posterior(block) for model in self.models), block)
 
+    def log_terms(self, block: Block) -> Floats:
+        """The weighted mean of the terms of the networks, (rows, features + 1, classes)."""
+        weights = self._row_weights(block)
+        shares = (weights / weights.sum(axis=0))[..., None, None]
+        pairs = zip(self.models, shares, strict=True)
+        return np.asarray(sum(share * model.log_terms(block) for model, share in pairs))
+
     def _mean(self, logs: Iterable[Floats], block: Block) -> Floats:
         weights = self._row_weights(block)
         mean: Floats = np.full((len(block.codes), len(self.models[0].class_weights)), -np.inf)
@@ -256,13 +281,23 @@ class PerClassModel:
     """log P(y) + log P(x | y) by the network of the class."""
 
     class_weights: Floats  # (classes,)
-    models: tuple[Model, ...]  # each of one class
+    models: tuple[NetworkModel, ...]  # each of one class
     has_joint = True
 
     def log_joint(self, block: Block) -> Floats:
         """Log P(x, y) of every row, (rows, classes)."""
         terms = [model.log_joint(block)[:, 0] for model in self.models]
-        return np.stack(terms, axis=1) + _log(self.class_weights / self.class_weights.sum())
+        return np.stack(terms, axis=1) + self._log_prior
+
+    def log_terms(self, block: Block) -> Floats:
+        """What the log joint is the sum of: the class, then each feature, (rows, features + 1, classes)."""
+        terms = np.concatenate([model.log_terms(block) for model in self.models], axis=2)
+        terms[:, 0] += self._log_prior
+        return terms
+
+    @property
+    def _log_prior(self) -> Floats:
+        return _log(self.class_weights / self.class_weights.sum())
 
     def log_posterior(self, block: Block) -> Floats:
         """Log P(y | x) of every row, (rows, classes)."""

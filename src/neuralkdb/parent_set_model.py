@@ -100,6 +100,10 @@ class ParentSetModel:
         """Log P(y | x) of every row, (rows, classes)."""
         return normalized(self.log_joint(block), self.last_resort.class_weights)
 
+    def log_terms(self, block: Block) -> Floats:
+        """Those of naive Bayes, (rows, features + 1, classes): what the parent sets add is left to the residual."""
+        return self.last_resort.log_terms(block)
+
     @property
     def _set_cells(self) -> list[int]:
         """Number of cells of P(y, x_S), set by set."""

@@ -53,9 +53,9 @@ class AODEClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import AODEClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> AODEClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(AODEClassifier().fit(X, y).score(X, y), 2)
+    0.95
     """
 
     _parameter_constraints = {**COUNTED_CONSTRAINTS, "min_count": MIN_COUNT_CONSTRAINT}
@@ -66,7 +66,7 @@ class AODEClassifier(IncrementalCountedClassifier):
         min_count: float = 1.0,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",
@@ -112,9 +112,9 @@ class WAODEClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import WAODEClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> WAODEClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(WAODEClassifier().fit(X, y).score(X, y), 2)
+    0.96
     """
 
     _parameter_constraints = {**COUNTED_CONSTRAINTS, "min_count": MIN_COUNT_CONSTRAINT}
@@ -125,7 +125,7 @@ class WAODEClassifier(IncrementalCountedClassifier):
         min_count: float = 1.0,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",
@@ -176,9 +176,9 @@ class AnDEClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import AnDEClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> AnDEClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(AnDEClassifier().fit(X, y).score(X, y), 2)
+    0.97
     """
 
     _parameter_constraints = {
@@ -194,7 +194,7 @@ class AnDEClassifier(IncrementalCountedClassifier):
         min_count: float = 1.0,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",

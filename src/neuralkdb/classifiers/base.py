@@ -22,6 +22,7 @@ from neuralkdb.classifiers.describing import describe
 from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
 from neuralkdb.encoding import Coding, Encoding
 from neuralkdb.frames import read_columns
+from neuralkdb.inspection import Explanation, explanation
 from neuralkdb.model import Model, StructureLearner, model_of, statistics_of
 from neuralkdb.network import Floats
 from neuralkdb.parameters.conditional import Block, ParameterEstimator
@@ -143,6 +144,27 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
             log P(x, y) for the classes in the order of `classes_`.
         """
         return self._in_blocks(X, lambda members, blocks: members[0].model.log_joint(blocks[0]))
+
+    def explain(self, X: Any) -> Explanation:
+        """Each prediction as a sum of what each feature says.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Columns as in `fit`.
+
+        Returns
+        -------
+        explanation : Explanation
+            `values` (n_samples, n_classes, n_features + 2) add up to the log-odds of each class against the others.
+        """
+        check_is_fitted(self)
+        columns = read_columns(self, X, reset=False)
+        blocks = [Block.of(m.encoding.encode(columns), m.encoding.cardinalities) for m in self.members_]
+        shares = np.array([member.weight for member in self.members_])
+        pairs = zip(self.members_, shares / shares.sum(), blocks, strict=True)
+        log_terms = sum(share * member.model.log_terms(block) for member, share, block in pairs)
+        return explanation(np.asarray(log_terms), _log_posterior(self.members_, blocks), self._names, self.classes_)
 
     @property
     def structure_(self) -> Any:

@@ -22,7 +22,7 @@ class CountedClassifier(BayesianNetworkClassifier):
         *,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",

@@ -39,9 +39,9 @@ class KDBClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import KDBClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> KDBClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KDBClassifier().fit(X, y).score(X, y), 2)
+    0.97
     """
 
     _parameter_constraints = {**COUNTED_CONSTRAINTS, "k": K_CONSTRAINT}
@@ -52,7 +52,7 @@ class KDBClassifier(IncrementalCountedClassifier):
         *,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",
@@ -102,9 +102,9 @@ class SKDBClassifier(CountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import SKDBClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> SKDBClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(SKDBClassifier().fit(X, y).score(X, y), 2)
+    0.96
     """
 
     _parameter_constraints = {
@@ -120,7 +120,7 @@ class SKDBClassifier(CountedClassifier):
         loss: Literal["rmse", "zero_one"] = "rmse",
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",
@@ -165,9 +165,9 @@ class MNKDBClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import MNKDBClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> MNKDBClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(MNKDBClassifier().fit(X, y).score(X, y), 2)
+    0.97
     """
 
     _parameter_constraints = {**COUNTED_CONSTRAINTS, "k": K_CONSTRAINT}
@@ -178,7 +178,7 @@ class MNKDBClassifier(IncrementalCountedClassifier):
         *,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",
@@ -225,9 +225,9 @@ class KDFClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import KDFClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> KDFClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(KDFClassifier().fit(X, y).score(X, y), 2)
+    0.96
     """
 
     _parameter_constraints = {**COUNTED_CONSTRAINTS, "k": K_CONSTRAINT}
@@ -239,7 +239,7 @@ class KDFClassifier(IncrementalCountedClassifier):
         *,
         estimate: str = "m",
         smoothing: float = 1.0,
-        discretization: str = "width",
+        discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
         categorical_features: Any = "from_dtype",

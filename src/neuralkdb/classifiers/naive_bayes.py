@@ -24,9 +24,9 @@ class NaiveBayesClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import NaiveBayesClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> NaiveBayesClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(NaiveBayesClassifier().fit(X, y).score(X, y), 2)
+    0.95
     """
 
     def _learner(self) -> Independent:

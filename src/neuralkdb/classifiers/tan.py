@@ -31,9 +31,9 @@ class TANClassifier(IncrementalCountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import TANClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> TANClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(TANClassifier().fit(X, y).score(X, y), 2)
+    0.95
     """
 
     def _learner(self) -> Tree:
@@ -65,9 +65,9 @@ class SPTANClassifier(CountedClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from neuralkdb import SPTANClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> SPTANClassifier().fit(X, y).score(X, y).round(2)
-    0.0
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(SPTANClassifier().fit(X, y).score(X, y), 2)
+    0.95
     """
 
     def _learner(self) -> SuperParentTree:
