@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
 import neuralkdb

@@ -309,6 +309,14 @@ struct Cells {
     std::vector<double> values, weights, missing;
     std::vector<int64_t> starts;
     std::vector<uint32_t> classes;
+
+    // A vector that grows holds twice what it needs.
+    void reserve(size_t n_values) {
+        values.reserve(n_values);
+        starts.reserve(n_values + 1);
+        weights.reserve(n_values);
+        classes.reserve(n_values);
+    }
 };
 
 // The weights of one value by class, those without rows left out.
@@ -357,6 +365,9 @@ Cells cells_of(const Values& values, const uint32_t* classes, size_t n_classes, 
         }
     });
     sort_by_key(keyed);
+    size_t n_values = !keyed.empty();
+    for (size_t i = 1; i < keyed.size(); ++i) n_values += keyed[i].key != keyed[i - 1].key;
+    cells.reserve(n_values);
     Tally tally(n_classes);
     for (size_t i = 0; i < keyed.size(); ++i) {
         tally.add(group(keyed[i].source), weight(keyed[i].source));

@@ -4,6 +4,8 @@
 NB_MODULE(_kernels, module) {
     module.doc() = "The loops over rows, cells and embeddings.";
     bind_encoding(module);
+    bind_embedding(module);
+    bind_embedding_training(module);
     bind_counting(module);
     bind_scoring(module);
     bind_parent_sets(module);

@@ -86,3 +86,40 @@ def count_sets(
 ) -> Packed: ...
 def merge_sets(*arguments: Any) -> Packed: ...
 def score_sets(*arguments: Any) -> Floats: ...
+def embedding_log_probabilities(
+    values: NDArray[np.float32],
+    child: int,
+    n_values: int,
+    parents: NDArray[np.int32],
+    classes: int,
+    n_classes: int,
+    activation: int,
+    n_threads: int,
+) -> Floats: ...
+def shuffled_units(repeats: NDArray[np.int32], seed: int, stream: int) -> NDArray[np.uint32]: ...
+def initial_embeddings(
+    n_normal: int, n_uniform: int, dimensions: int, bound: float, seed: int
+) -> NDArray[np.float32]: ...
+def train_embeddings(
+    values: NDArray[np.float32],
+    first_moments: NDArray[np.float32],
+    second_moments: NDArray[np.float32],
+    steps_before: int,
+    order: NDArray[np.uint32],
+    rates: Floats,
+    child: NDArray[np.int32],
+    n_values: NDArray[np.int32],
+    family: NDArray[np.int32],
+    inputs: NDArray[np.int32],
+    cells: Integers,
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    n_parents: int,
+    concatenated: bool,
+    batch_size: int,
+    activation: int,
+    weight_decay: float,
+    dropout: float,
+    seed: int,
+    n_threads: int,
+) -> float: ...

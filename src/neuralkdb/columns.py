@@ -63,6 +63,13 @@ def _exceeds_floats(values: NDArray[Any]) -> bool:
     return bool(values.max() > EXACT_INTEGERS or values.min() < -EXACT_INTEGERS)
 
 
+def as_objects(values: Sequence[Any]) -> NDArray[Any]:
+    """A one-dimensional array of objects, whatever the objects are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
 def is_missing(value: Any) -> bool:
     """Whether a cell says that there is no value: None, NaN, NaT or pandas' NA."""
     return value is None or type(value).__name__ in {"NAType", "NaTType"} or _differs(value)
@@ -84,9 +91,11 @@ def _number_off_integers(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.in
     if highest - lowest > len(values) or values.dtype.kind == "b":
         levels, positions = np.unique(values, return_inverse=True)
         return levels.tolist(), positions
-    above = np.subtract(values, lowest, dtype=np.int64)
+    # Unsigned numbers wrap around, so that no difference of any type overflows.
+    above = (values.astype(np.uint64) - values.min().astype(np.uint64)).astype(np.int64)
     present = np.bincount(above) > 0
-    return (np.flatnonzero(present) + lowest).tolist(), (np.cumsum(present) - 1)[above]
+    known = [lowest + step for step in np.flatnonzero(present).tolist()]
+    return known, (np.cumsum(present) - 1)[above]
 
 
 def _number_off(cells: Iterable[Any], n_cells: int) -> tuple[list[Any], NDArray[np.int64]]:
@@ -99,6 +108,8 @@ def _hashable(cell: Any) -> Hashable:
     try:
         hash(cell)
     except TypeError:
+        # The text of a long array leaves out most of it, that of a list does not.
+        cell = cell.tolist() if isinstance(cell, np.ndarray) else cell
         return Unhashable(f"{type(cell).__qualname__} {cell!r}")
     return cell  # type: ignore[no-any-return]
 

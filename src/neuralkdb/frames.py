@@ -6,6 +6,7 @@ a frame is recognised by the library its type comes from.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from sklearn.utils.validation import (
 
 from .columns import (
     Column,
+    as_objects,
     dictionary,
     is_missing,
     read_array,
@@ -35,20 +37,31 @@ from .columns import (
 
 def read_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Column, ...]:
     """The columns of `X`; sets (`reset`) or checks the estimator's feature names and number."""
-    reader = FRAMES.get(_library(X))
-    return _array_columns(estimator, X, reset) if reader is None else reader(estimator, X, reset)
+    kinds = (f"{base.__module__.split('.')[0]}.{base.__name__}" for base in type(X).__mro__)
+    read = next((FRAMES[kind] for kind in kinds if kind in FRAMES), _array_columns)
+    return read(estimator, X, reset)
 
 
 def read_target(y: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     """The classes, ascending, and each row's position among them."""
     labels = column_or_1d(_plain_labels(y), warn=True)
-    if labels.dtype.kind == "O" and any(map(is_missing, set(labels.tolist()))):
-        raise ValueError("Input y contains NaN or None: drop the rows whose class is not known.")
+    if labels.dtype.kind == "O":
+        _check_labels(dictionary(labels)[0])
     assert_all_finite(labels, input_name="y")
     check_classification_targets(labels)
     levels, positions = dictionary(labels)
     classes, order = np.unique(np.array(levels, labels.dtype), return_inverse=True)
     return classes, order.astype(np.uint32)[positions]
+
+
+def _check_labels(labels: list[Any]) -> None:
+    if any(map(is_missing, labels)):
+        raise ValueError("Input y contains NaN or None: drop the rows whose class is not known.")
+    try:
+        sorted(labels)
+    except TypeError as error:
+        types = sorted({type(label).__name__ for label in labels})
+        raise TypeError(f"y mixes labels of the types {types}: use one, as astype(str).") from error
 
 
 def _plain_labels(y: Any) -> Any:
@@ -115,6 +128,7 @@ SELECTIONS = {"U": _by_name, "O": _by_name, "i": _by_number, "u": _by_number, "b
 
 
 def _array_columns(estimator: Any, X: Any, reset: bool) -> tuple[Column, ...]:
+    X = _plain_array(X)
     array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
     if array.dtype.kind == "V":
         raise ValueError("X is a structured array: pass pandas.DataFrame(X), or plain columns.")
@@ -126,12 +140,17 @@ def _array_columns(estimator: Any, X: Any, reset: bool) -> tuple[Column, ...]:
     return tuple(read(name, array[:, j]) for j, name in enumerate(names))
 
 
+def _plain_array(X: Any) -> Any:
+    """The array without what scikit-learn cannot read or would ignore: numpy's text and masks."""
+    if getattr(getattr(X, "dtype", None), "kind", None) == "T":
+        return X.astype(object)
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(float if X.dtype.kind in "biuf" else object), np.nan)
+    return X
+
+
 def _names(estimator: Any, n_features: int) -> Iterable[str]:
     return getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(n_features)])
-
-
-def _library(X: Any) -> str:
-    return f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
 
 
 def _without_memory(shape: tuple[int, ...]) -> NDArray[Any]:
@@ -152,10 +171,10 @@ def _frame(cells: Callable[[Any], Iterable[Any]], read: Callable[[str, Any], Col
 
 
 def _check_distinct_names(X: Any) -> None:
-    names = list(getattr(X, "column_names", X.columns))
-    repeated = {name for name in names if names.count(name) > 1}
+    names = Counter(getattr(X, "column_names", X.columns))
+    repeated = [name for name, n_columns in names.items() if n_columns > 1]
     if repeated:
-        raise ValueError(f"X has more than one column named {min(repeated, key=str)!r}: give each its own name.")
+        raise ValueError(f"X has more than one column named {repeated[0]!r}: give each its own name.")
 
 
 def _pandas_columns(X: Any) -> Iterable[Any]:
@@ -163,15 +182,15 @@ def _pandas_columns(X: Any) -> Iterable[Any]:
 
 
 def _pandas_column(name: str, series: Any) -> Column:
-    kind = "O" if hasattr(series, "cat") else series.dtype.kind
-    if type(series.dtype).__name__ == "PeriodDtype":
-        series = series.dt.to_timestamp()
-        kind = "M"
+    if isinstance(series.dtype, np.dtype):
+        return read_array(name, series.to_numpy())
     if hasattr(series, "cat"):
         return Column(name, series.cat.codes.to_numpy(), tuple(series.cat.categories.tolist()))
-    if not isinstance(series.dtype, np.dtype):
-        return PANDAS_EXTENSIONS.get(kind, _pandas_objects)(name, series)
-    return read_array(name, series.to_numpy())
+    if hasattr(series.dtype, "pyarrow_dtype"):
+        return _arrow_column(name, _one_chunk(series.array.__arrow_array__()))
+    if type(series.dtype).__name__ == "PeriodDtype":
+        series = series.dt.to_timestamp()
+    return PANDAS_EXTENSIONS.get(series.dtype.kind, _pandas_objects)(name, series)
 
 
 def _pandas_numbers(name: str, series: Any) -> Column:
@@ -181,9 +200,9 @@ def _pandas_numbers(name: str, series: Any) -> Column:
 
 
 def _pandas_times(name: str, series: Any) -> Column:
-    if getattr(series.dt, "tz", None) is not None:
+    if getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert(None)
-    return read_times(name, series.to_numpy(dtype=f"{series.dtype.kind}8[ns]"))
+    return read_times(name, series.to_numpy())
 
 
 def _pandas_objects(name: str, series: Any) -> Column:
@@ -200,7 +219,9 @@ PANDAS_EXTENSIONS = {
 
 
 def _polars_column(name: str, series: Any) -> Column:
-    if str(series.dtype).startswith("Decimal"):
+    if series.dtype.is_nested():
+        return read_objects(name, as_objects(series.to_list()))
+    if series.dtype.is_decimal():
         series = series.cast(float)
     if not str(series.dtype).startswith(("String", "Categorical", "Enum")):
         return read_array(name, series.to_numpy())
@@ -219,7 +240,11 @@ def _arrow_column(name: str, column: Any) -> Column:
 
 
 def _arrow_columns(X: Any) -> Iterable[Any]:
-    return (getattr(column, "combine_chunks", lambda column=column: column)() for column in X.columns)
+    return map(_one_chunk, X.columns)
+
+
+def _one_chunk(column: Any) -> Any:
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
 
 def _refuse_lazy(estimator: Any, X: Any, reset: bool) -> tuple[Column, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _kernels
-from .columns import Column, as_categories
+from .columns import Column, as_categories, as_objects
 
 # More cells than this, and more than there are rows, are sorted rather than counted.
 FEWEST_CELLS = 4096
@@ -104,7 +104,7 @@ def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         return np.unique(values, return_inverse=True)
     levels = in_order(dict.fromkeys(values))
     numbered = {level: position for position, level in enumerate(levels)}
-    return as_levels(levels), np.array([numbered[level] for level in values], dtype=np.intp)
+    return as_objects(levels), np.array([numbered[level] for level in values], dtype=np.intp)
 
 
 def in_order(levels: Any) -> list[Any]:
@@ -113,13 +113,6 @@ def in_order(levels: Any) -> list[Any]:
         return sorted(levels)
     except TypeError:
         return sorted(levels, key=lambda level: (type(level).__qualname__, repr(level)))
-
-
-def as_levels(levels: Sequence[Any]) -> NDArray[Any]:
-    """An array of objects, whatever the objects are."""
-    array = np.empty(len(levels), dtype=object)
-    array[:] = levels
-    return array
 
 
 def summarize(
@@ -193,10 +186,10 @@ def _summary_of_counts(lowest: int, counts: NDArray[np.float64]) -> ColumnSummar
 def _with_levels(cells: ColumnSummary, levels: tuple[Hashable, ...] | None) -> ColumnSummary:
     """The summary with levels for numbers or positions, in the canonical order of levels."""
     if levels is None:
-        return replace(cells, values=as_levels([_plain(value) for value in cells.values.tolist()]))
+        return replace(cells, values=as_objects([_plain(value) for value in cells.values.tolist()]))
     if len(cells.values) and cells.values[0] < 0:
         cells = _without_first(cells)
-    known = as_levels([levels[int(position)] for position in cells.values])
+    known = as_objects([levels[int(position)] for position in cells.values])
     values, order = distinct(known)
     positions = np.repeat(order, np.diff(cells.starts))
     return gather(values, positions, cells.classes, cells.weights, cells.missing)

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_consistent_length
 
 from neuralkdb.columns import Column
 from neuralkdb.counting import ArrayCounts
@@ -22,14 +23,14 @@ from neuralkdb.parameters.counted import BackOff, Laplace, MEstimate, Rule
 
 RULES: dict[str, Callable[[float], Rule]] = {"m": MEstimate, "laplace": Laplace, "backoff": BackOff}
 
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+SHARED_CONSTRAINTS: dict[str, Any] = {
     "discretization": [StrOptions({"width", "quantile", "mdl", "codes"})],
     "n_bins": [Interval(Integral, 1, None, closed="left")],
     "missing": [StrOptions({"value", "impute", "marginalize"})],
-    "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+    "categorical_features": "no_validation",  # needs the columns
     "n_jobs": [Integral, None],
 }
-COUNTED_CONSTRAINTS: dict[str, list[Any]] = {
+COUNTED_CONSTRAINTS: dict[str, Any] = {
     "estimate": [StrOptions(set(RULES))],
     "smoothing": [Interval(Real, 0, None, closed="left")],
     **SHARED_CONSTRAINTS,
@@ -42,7 +43,7 @@ def cut_points_of(discretization: str, n_bins: int) -> CutPoints | None:
     choices: dict[str, CutPoints | None] = {
         "width": EqualWidth(n_bins),
         "quantile": EqualFrequency(n_bins),
-        "mdl": MinimumDescriptionLength(),
+        "mdl": MinimumDescriptionLength(n_bins),
         "codes": None,
     }
     return choices[discretization]
@@ -71,15 +72,9 @@ class TrainingData:
     def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingData:
         """The rows that the user gave, validated as scikit-learn does."""
         columns = read_columns(estimator, X, reset=reset)
-        if y is None:
-            raise ValueError(
-                f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-            )
         labels, classes = read_target(y)
-        n_rows = len(columns[0].values)
-        if len(classes) != n_rows:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(classes)]}")
-        weights = read_weights(sample_weight, n_rows)
+        check_consistent_length(columns[0].values, classes)
+        weights = read_weights(sample_weight, len(classes))
         return cls(columns, labels, classes, weights)._without_empty_rows()
 
     def of_labels(self, labels: NDArray[Any]) -> TrainingData:
