@@ -4,6 +4,7 @@ from neuralkdb.classifiers.ande import AnDEClassifier, AODEClassifier, WAODEClas
 from neuralkdb.classifiers.eskdb import ESKDBClassifier
 from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
 from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
+from neuralkdb.classifiers.neural import NeuralKDBClassifier, NeuralNBClassifier
 from neuralkdb.classifiers.tan import SPTANClassifier, TANClassifier
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "KDFClassifier",
     "MNKDBClassifier",
     "NaiveBayesClassifier",
+    "NeuralKDBClassifier",
+    "NeuralNBClassifier",
     "SKDBClassifier",
     "SPTANClassifier",
     "TANClassifier",

@@ -37,6 +37,62 @@ class Explanation:
         return [(self.terms[term], float(values[term])) for term in order]
 
 
+@dataclass(frozen=True, eq=False)
+class ValueEmbeddings:
+    """The learned vectors: of every feature value as a parent and as a child, and of every class."""
+
+    features: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]  # of the values of each feature
+    parents: tuple[NDArray[np.float32], ...]  # (values, dimensions) of each feature
+    children: tuple[NDArray[np.float32], ...]  # (values, dimensions) of each feature
+    class_labels: NDArray[Any]  # (classes,)
+    classes: NDArray[np.float32]  # (classes, dimensions)
+
+    @classmethod
+    def of(cls, vectors: Any, encoding: Any, names: Sequence[str], class_labels: NDArray[Any]) -> ValueEmbeddings:
+        """The vectors with the names of what they stand for."""
+        features = range(len(names))
+        return cls(
+            tuple(names),
+            tuple(encoding.labels(feature) for feature in features),
+            tuple(vectors.parents(feature) for feature in features),
+            tuple(vectors.children(feature) for feature in features),
+            class_labels,
+            vectors.classes(),
+        )
+
+    def __getitem__(self, name: tuple[str, str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Parent and child vector of a (feature, value)."""
+        feature, value = self._number(*name)
+        return self.parents[feature][value], self.children[feature][value]
+
+    def similar(self, feature: str, value: str, n: int = 5) -> list[tuple[str, float]]:
+        """The values of the same feature by cosine similarity: of parent and of child vectors, averaged.
+
+        Vectors are taken relative to the mean of the feature: what all its values share says nothing about one.
+        """
+        number, own = self._number(feature, value)
+        both = [_cosines(vectors[number], own) for vectors in (self.parents, self.children)]
+        similarity = np.mean(both, axis=0)
+        order = [other for other in np.argsort(-similarity, kind="stable") if other != own]
+        return [(self.labels[number][other], float(similarity[other])) for other in order[:n]]
+
+    def _number(self, feature: str, value: str) -> tuple[int, int]:
+        if feature not in self.features:
+            raise KeyError(f"there is no feature {feature!r}, only {list(self.features)}")
+        number = self.features.index(feature)
+        if value not in self.labels[number]:
+            raise KeyError(f"feature {feature!r} has no value {value!r}, only {list(self.labels[number])}")
+        return number, self.labels[number].index(value)
+
+
+def _cosines(vectors: NDArray[np.float32], own: int) -> Floats:
+    centred = np.asarray(vectors, np.float64) - vectors.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=1)
+    lengths[lengths == 0] = 1.0
+    return np.asarray((centred @ centred[own]) / (lengths * lengths[own]))
+
+
 def explanation(log_terms: Floats, log_posterior: Floats, names: Sequence[str], classes: NDArray[Any]) -> Explanation:
     """Terms (rows, features + 1, classes) and posteriors (rows, classes) as log-odds."""
     terms, total = against_others(log_terms), against_others(log_posterior)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neuralkdb.classifiers.describing import describe
 from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
+from neuralkdb.counting import ArrayCounts
 from neuralkdb.encoding import Coding, Encoding
 from neuralkdb.frames import read_columns
 from neuralkdb.inspection import Explanation, explanation
@@ -174,13 +175,17 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
         return described[0] if len(described) == 1 else described
 
     def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
-        n_threads = n_threads_of(self.n_jobs)
-        cut_points = cut_points_of(self.discretization, self.n_bins)
-        encoding = data.encoding(cut_points, self.missing, self.categorical_features, n_threads)
-        counts = data.counts(encoding, n_threads)
+        encoding, counts = self._encoded(data)
         structure = self._learner().learn(counts)
         statistics = statistics_of(structure, counts)
         return (Member(encoding, structure, statistics, model_of(structure, statistics, self._estimator())),)
+
+    def _encoded(self, data: TrainingData) -> tuple[Encoding, ArrayCounts]:
+        """The code books of the rows, and the counts of the coded rows."""
+        n_threads = n_threads_of(self.n_jobs)
+        cut_points = cut_points_of(self.discretization, self.n_bins)
+        encoding = data.encoding(cut_points, self.missing, self.categorical_features, n_threads)
+        return encoding, data.counts(encoding, n_threads)
 
     def _in_blocks(self, X: Any, score: Any) -> Floats:
         """`score(members, blocks)` of all rows, a few at a time, (rows, classes)."""

@@ -9,6 +9,26 @@ from typing import TypeVar
 Documented = TypeVar("Documented", bound=type)
 
 PARAMETERS = {
+    "neural": """\
+embedding_dim : int, default={embedding_dim}
+    Length of a vector.
+epochs : int, default={epochs}
+    How often each instance is trained on; with the schedule "cells" the least number.
+batch_size : int, default={batch_size}
+    Instances, or cells, of a step.
+learning_rate : float, default={learning_rate}
+    Of Adam; the schedule "cells" starts at twice as much and falls to zero.
+activation : {{"tanh", "identity", "relu"}}, default="{activation}"
+    Of the sum of the parents' and the class's vectors.
+schedule : {{"auto", "instances", "cells"}}, default="{schedule}"
+    "instances" trains on every (row, feature), as the paper does. "cells" trains on distinct cells, weighted, so that
+    its cost does not grow with the rows. "auto" takes cells where there are many instances of each.
+weight_decay : float, default={weight_decay}
+    Share of each vector, times the learning rate, that is lost in a step.
+parent_dropout : float, default={parent_dropout}
+    Probability with which a parent is left out of a sum in training.
+early_stopping : bool, default={early_stopping}
+    Hold a tenth of the rows out, and stop when the loss on them has not improved for two epochs.""",
     "estimate": """\
 estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
     How counts become probabilities. "m" is (N(x, pa, y) + m / |A|) / (N(pa, y) + m), "laplace" adds the same
@@ -28,6 +48,11 @@ categorical_features : "from_dtype" or array-like, default="from_dtype"
     Names, column numbers or a mask of columns whose numbers are categories. Text, categoricals and bools always are.
 n_jobs : int, default=None
     Number of threads; results do not depend on it.""",
+    "randomness": """\
+random_state : int, RandomState instance or None, default=None
+    Seed of first vectors and shuffles.
+verbose : int, default=0
+    Whether to show a progress line with the loss.""",
 }
 
 ATTRIBUTES = """\

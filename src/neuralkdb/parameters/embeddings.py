@@ -33,6 +33,7 @@ class Embeddings:
     first_moments: Vectors  # (rows, dimensions)
     second_moments: Vectors  # (rows, dimensions)
     n_steps: int = 0
+    losses: tuple[float, ...] = ()  # mean loss of each epoch
 
     @classmethod
     def drawn(cls, cardinalities: tuple[int, ...], n_classes: int, dimensions: int, seed: int) -> Embeddings:
@@ -49,7 +50,7 @@ class Embeddings:
         rows = fresh._rows_of(self)
         for name in ("values", "first_moments", "second_moments"):
             getattr(fresh, name)[rows] = getattr(self, name)
-        return replace(fresh, n_steps=self.n_steps)
+        return replace(fresh, n_steps=self.n_steps, losses=self.losses)
 
     @property
     def dimensions(self) -> int:
@@ -117,7 +118,7 @@ class EmbeddedLaw:
     def grid(self, *, unseen: bool = False) -> Floats:
         """P of every combination, (*parents, child, classes)."""
         sizes = [size + unseen for size in self.table.shape[:-1]]
-        combinations = np.indices(sizes, np.uint32).reshape(len(sizes), -1).T
+        combinations = np.indices(sizes, np.uint32).reshape(len(sizes), int(np.prod(sizes))).T
         return np.exp(self._log_probabilities(combinations)).reshape(*sizes, self.table.shape[-1], -1)
 
     def probability(self, codes: Codes) -> Floats:

@@ -9,7 +9,7 @@ A cell is a child value, its parents' values and a class; its weight says how of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.network import Family, Floats
-from neuralkdb.parameters.conditional import Conditional
 from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw, Embeddings
 from neuralkdb.tables import Table
 
 Tables = Mapping[Family, Table]
-Report = Callable[[int, int, float], None]  # epoch, epochs, loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +83,18 @@ class Schedule:
     epochs: int
     batch_size: int
     learning_rate: float
-    falling: bool  # whether the learning rate falls to zero, or stays
+    falls: bool  # whether the learning rate falls to zero, or stays
 
-    def rates(self, n_steps: int) -> Iterator[Floats]:
-        """The learning rates of the steps of every epoch."""
-        share = np.arange(self.epochs * n_steps) / (self.epochs * n_steps)
-        rates = self.learning_rate * (1.0 - share if self.falling else np.ones_like(share))
-        return iter(rates.reshape(self.epochs, n_steps))
+    def rates(self, n_steps: int) -> Floats:
+        """The learning rate of each step, (epochs, steps of an epoch)."""
+        left = 1.0 - np.arange(self.epochs * n_steps) / (self.epochs * n_steps)
+        rates = self.learning_rate * (left if self.falls else np.ones_like(left))
+        return np.asarray(rates.reshape(self.epochs, n_steps))
 
 
 @dataclass(frozen=True)
-class Training:
-    """How embeddings are trained."""
+class Trainer:
+    """How embeddings move."""
 
     activation: str = "tanh"
     weight_decay: float = 0.0
@@ -104,40 +102,30 @@ class Training:
     seed: int = 0
     n_threads: int = 1
 
-    def run(
-        self,
-        embeddings: Embeddings,
-        tables: Tables,
-        schedule: Schedule,
-        after_epoch: Callable[[Embeddings, float], bool],
-    ) -> Embeddings:
-        """The embeddings after all epochs, or after the first for which `after_epoch` is true."""
+    def epochs(self, embeddings: Embeddings, tables: Tables, schedule: Schedule) -> Iterator[tuple[Embeddings, float]]:
+        """The embeddings and the mean loss after each epoch."""
         units = units_of(tables, embeddings, merged=schedule.merged)
         repeats = np.ones(len(units.family)) if schedule.merged else np.ceil(units.unit_weights)
         share = units.unit_weights.mean() if schedule.merged else np.repeat(repeats, np.diff(units.starts))
         units = replace(units, weights=units.weights / share)
         n_steps = -(-int(repeats.sum()) // schedule.batch_size)
-        for epoch, rates in enumerate(schedule.rates(n_steps)):
-            embeddings, loss = self._epoch(embeddings, units, repeats.astype(np.int32), rates, schedule, epoch)
-            if after_epoch(embeddings, loss):
-                break
-        return embeddings
+        for number, rates in enumerate(schedule.rates(n_steps)):
+            order = _kernels.shuffled_units(repeats.astype(np.int32), self.seed, embeddings.n_steps + number + 1)
+            embeddings, loss = self._epoch(embeddings, units, order, rates, schedule.batch_size)
+            yield embeddings, loss / float(units.unit_weights[order].sum())
 
     def _epoch(
-        self,
-        embeddings: Embeddings,
-        units: Units,
-        repeats: NDArray[np.int32],
-        rates: Floats,
-        schedule: Schedule,
-        epoch: int,
+        self, embeddings: Embeddings, units: Units, order: NDArray[np.uint32], rates: Floats, batch_size: int
     ) -> tuple[Embeddings, float]:
-        state = [array.copy() for array in (embeddings.values, embeddings.first_moments, embeddings.second_moments)]
-        seed = self.seed + embeddings.n_steps
+        values, first, second = (
+            array.copy() for array in (embeddings.values, embeddings.first_moments, embeddings.second_moments)
+        )
         loss = _kernels.train_embeddings(
-            *state,
+            values,
+            first,
+            second,
             embeddings.n_steps,
-            _kernels.shuffled_units(repeats, seed, epoch + 1),
+            order,
             rates,
             units.child,
             units.n_values,
@@ -146,33 +134,17 @@ class Training:
             units.starts,
             units.values,
             units.weights.astype(np.float32),
-            embeddings.first_class,
-            False,
-            schedule.batch_size,
-            ACTIVATIONS.index(self.activation),
-            self.weight_decay,
-            self.parent_dropout,
-            seed,
-            self.n_threads,
+            n_parents=embeddings.first_class,
+            concatenated=False,
+            batch_size=batch_size,
+            activation=ACTIVATIONS.index(self.activation),
+            weight_decay=self.weight_decay,
+            dropout=self.parent_dropout,
+            seed=self.seed + embeddings.n_steps,
+            n_threads=self.n_threads,
         )
-        values, first, second = state
-        trained = replace(
-            embeddings,
-            values=values,
-            first_moments=first,
-            second_moments=second,
-            n_steps=embeddings.n_steps + len(rates),
-        )
-        total = float((units.weights * np.repeat(repeats, np.diff(units.starts))).sum())
-        return trained, loss / max(total, 1e-300)
-
-
-def conditionals_of(tables: Tables, embeddings: Embeddings, activation: str) -> dict[Family, Conditional]:
-    """The conditional of every family."""
-    return {
-        family: Conditional(family, EmbeddedLaw(family, table, embeddings, activation))
-        for family, table in tables.items()
-    }
+        n_steps = embeddings.n_steps + len(rates)
+        return replace(embeddings, values=values, first_moments=first, second_moments=second, n_steps=n_steps), loss
 
 
 def mean_loss(tables: Tables, embeddings: Embeddings, activation: str) -> float:
