@@ -22,3 +22,22 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data sets are not here")
     return folder
+
+
+@pytest.fixture
+def stand_ins(monkeypatch):
+    """The paper's methods replaced by fast ones, in this process and those it starts."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    import paper_stand_ins
+
+    monkeypatch.setattr("neuralkdb.paper.methods.RECIPES", paper_stand_ins.stand_in_recipes())
+    return paper_stand_ins
+
+
+@pytest.fixture
+def iris():
+    """The data set that scikit-learn has as well."""
+    from neuralkdb.paper.datasets import load
+    from neuralkdb.paper.registry import registry
+
+    return load(registry()["iris"])

@@ -1,0 +1,1 @@
+"""The paper's experiments: data sets, protocol, statistics, tables and figures."""
