@@ -1,6 +1,7 @@
 """Bayesian network classifiers for tabular data."""
 
 from neuralkdb.classifiers.ande import AnDEClassifier, AODEClassifier, WAODEClassifier
+from neuralkdb.classifiers.embedding_net import EmbeddingNetClassifier
 from neuralkdb.classifiers.eskdb import ESKDBClassifier
 from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
 from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
@@ -11,6 +12,7 @@ __all__ = [
     "AODEClassifier",
     "AnDEClassifier",
     "ESKDBClassifier",
+    "EmbeddingNetClassifier",
     "KDBClassifier",
     "KDFClassifier",
     "MNKDBClassifier",

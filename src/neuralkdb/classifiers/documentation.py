@@ -73,6 +73,9 @@ def documented(cls: Documented) -> Documented:
     defaults = {name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()}
     text = inspect.cleandoc(cls.__doc__ or "")
     for name, paragraph in PARAMETERS.items():
-        text = text.replace(f"{{{name}}}", paragraph.format(**defaults) if f"{{{name}}}" in text else "")
+        if f"{{{name}}}" in text:
+            text = text.replace(f"{{{name}}}", paragraph.format(**defaults))
+    for name, default in defaults.items():
+        text = text.replace(f"{{{name}}}", str(default))
     cls.__doc__ = text.replace("{attributes}", textwrap.dedent(ATTRIBUTES))
     return cls

@@ -99,9 +99,10 @@ class Embedded:
         if not choose_cells:
             return Schedule(False, self.epochs, self.batch_size, self.learning_rate, falls=False)
         n_units = len(units_of(tables, self._start(tables), merged=True).family)
-        steps = -(-n_units // self.batch_size)
-        epochs = max(self.epochs, -(-FEWEST_STEPS // steps))
-        return Schedule(True, epochs, self.batch_size, CELLS_LEARNING_RATE * self.learning_rate, falls=True)
+        steps = -(-n_units // self.batch_size) * self.epochs
+        repeats = -(-FEWEST_STEPS // steps)
+        rate = CELLS_LEARNING_RATE * self.learning_rate
+        return Schedule(True, self.epochs, self.batch_size, rate, falls=True, repeats=repeats)
 
     def _start(self, tables: Tables) -> Embeddings:
         sizes: dict[int, int] = {}

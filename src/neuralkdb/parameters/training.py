@@ -84,6 +84,7 @@ class Schedule:
     batch_size: int
     learning_rate: float
     falls: bool  # whether the learning rate falls to zero, or stays
+    repeats: int = 1  # how often a unit is drawn in an epoch, for each instance of it
 
     def rates(self, n_steps: int) -> Floats:
         """The learning rate of each step, (epochs, steps of an epoch)."""
@@ -105,12 +106,13 @@ class Trainer:
     def epochs(self, embeddings: Embeddings, tables: Tables, schedule: Schedule) -> Iterator[tuple[Embeddings, float]]:
         """The embeddings and the mean loss after each epoch."""
         units = units_of(tables, embeddings, merged=schedule.merged)
-        repeats = np.ones(len(units.family)) if schedule.merged else np.ceil(units.unit_weights)
-        share = units.unit_weights.mean() if schedule.merged else np.repeat(repeats, np.diff(units.starts))
+        instances = np.ones(len(units.family)) if schedule.merged else np.ceil(units.unit_weights)
+        share = units.unit_weights.mean() if schedule.merged else np.repeat(instances, np.diff(units.starts))
         units = replace(units, weights=units.weights / share)
+        repeats = (schedule.repeats * instances).astype(np.int32)
         n_steps = -(-int(repeats.sum()) // schedule.batch_size)
         for number, rates in enumerate(schedule.rates(n_steps)):
-            order = _kernels.shuffled_units(repeats.astype(np.int32), self.seed, embeddings.n_steps + number + 1)
+            order = _kernels.shuffled_units(repeats, self.seed, embeddings.n_steps + number + 1)
             embeddings, loss = self._epoch(embeddings, units, order, rates, schedule.batch_size)
             yield embeddings, loss / float(units.unit_weights[order].sum())
 
