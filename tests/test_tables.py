@@ -1,5 +1,6 @@
 """Tables: their kernels against one row at a time, and the laws of adding them up."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -81,8 +82,8 @@ def test_a_dense_and_a_sparse_table_of_the_same_rows_are_equal(rows):
 def test_tables_of_other_weights_shapes_or_classes_are_not_equal(rows):
     counted = table(rows, "sparse")
     assert counted != counted + counted or not contents(counted)
-    assert counted != counted.resized([size + 1 for size in counted.shape], counted.n_classes)
-    assert table(rows, "dense") != counted.resized(counted.shape, counted.n_classes + 1)
+    assert counted != counted.resized([size + 1 for size in counted.shape], 0)
+    assert table(rows, "dense") != table(replace(rows, n_classes=rows.n_classes + 1), "sparse")
     assert counted != "a table"
 
 
@@ -138,16 +139,16 @@ def test_the_marginal_without_variables_is_the_class_even_where_most_classes_are
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(rows=small)
-def test_resizing_keeps_every_cell(kind, rows):
+@given(rows=small, few=st.booleans())
+def test_resizing_keeps_every_cell_and_stores_it_as_asked(kind, rows, few):
     counted = table(rows, kind)
-    larger = counted.resized([size + 300 // len(rows.cardinalities) for size in counted.shape], counted.n_classes + 1)
-    assert contents(larger) == contents(counted)
-    assert larger.n_classes == counted.n_classes + 1
-    np.testing.assert_array_equal(
-        larger.at(rows.codes, everything(rows))[:, :-1][(rows.codes != rows.sizes).all(axis=1)],
-        counted.at(rows.codes, everything(rows))[(rows.codes != rows.sizes).all(axis=1)],
-    )
+    shape = [size + 300 // 10 ** len(rows.cardinalities) for size in counted.shape]
+    larger = counted.resized(shape, np.inf if few else 0)
+    assert isinstance(larger, DenseTable if few else SparseTable)
+    assert (contents(larger), larger.shape, larger.n_classes) == (contents(counted), tuple(shape), rows.n_classes)
+    complete = np.asfortranarray(rows.codes[(rows.codes != rows.sizes).all(axis=1)])
+    found = larger.at(complete, everything(rows))
+    np.testing.assert_array_equal(found, counted.at(complete, everything(rows)))
 
 
 @pytest.mark.parametrize(("cardinality", "dtype"), [(255, np.uint8), (256, np.uint16), (65536, np.uint32)])
