@@ -302,7 +302,8 @@ struct LogTable {
 
 // log of the weighted mean over parent sets S of P(y, x_S) * prod_i P(x_i | y, x_S), the features of a set counted as
 // one variable. Sets that hold a marginalized value or occur less than `min_count` times do not count for a row; where
-// none does, the row is NaN.
+// none does, the row is NaN. The weight below P(x_i | y, x_S) is N(y, x_S); where x_i was sometimes missing (`holes`) it
+// is that of the rows which have it. `set_totals` are N(x_S known) and the pseudocounts of all cells.
 template <typename Code, typename Weight>
 nb::ndarray<nb::numpy, double> score_sets(
     Columns<const Code> codes, Vector<const int64_t> dense_starts, Vector<const Weight> dense,
@@ -311,7 +312,7 @@ nb::ndarray<nb::numpy, double> score_sets(
     Vector<const int64_t> parent_sparse_starts, Vector<const uint32_t> parent_keys,
     Vector<const Weight> parent_sparse, Vector<const int64_t> cardinalities, int64_t n_classes, int64_t n_parents,
     Vector<const double> set_weights, Vector<const double> pseudocounts, Vector<const double> strengths,
-    Vector<const double> set_pseudocounts, Vector<const double> set_strengths, double total, double min_count,
+    Vector<const double> set_pseudocounts, Vector<const double> set_totals, Vector<const bool> holes, double min_count,
     int n_threads) {
     const auto joint = view(dense_starts, dense, sparse_starts, keys, sparse);
     const auto parent = view(parent_dense_starts, parent_dense, parent_sparse_starts, parent_keys, parent_sparse);
@@ -334,7 +335,9 @@ nb::ndarray<nb::numpy, double> score_sets(
                 roles[t * size + child] = static_cast<int32_t>(rank(rest));
             }
         }
-        const size_t largest = std::is_integral_v<Weight> ? static_cast<size_t>(std::min(total, 65535.0)) : 0;
+        double most = 0;
+        for (int64_t s = 0; s < n_sets; ++s) most = std::max(most, set_totals(s));
+        const size_t largest = std::is_integral_v<Weight> ? static_cast<size_t>(std::min(most, 65535.0)) : 0;
         std::vector<LogTable> tables;  // one per distinct pseudocount
         std::vector<size_t> table_of(m);
         std::vector<double> distinct;  // strengths
@@ -358,7 +361,7 @@ nb::ndarray<nb::numpy, double> score_sets(
                 std::vector<int64_t> children(distinct.size(), 0);
                 for (int32_t j = 0; j < m; ++j) {
                     known[j] = code(j) != cardinalities(j);
-                    children[strength_of[j]] += known[j];
+                    children[strength_of[j]] += known[j] && !holes(j);
                 }
                 const auto locate = [&](const int32_t* members, int64_t n, Key& cell) {
                     cell = 0;
@@ -395,8 +398,25 @@ nb::ndarray<nb::numpy, double> score_sets(
                         at = gathered.data();
                     }
                     size_t filled = tables.size();
-                    for (int64_t i = 0; i < size; ++i) {
+                    Key stride = 1;
+                    for (int64_t i = size - 1; i >= 0; stride *= static_cast<Key>(cardinalities(members[i--]))) {
                         if (!active[sets[i]]) continue;
+                        const int32_t child = members[i];
+                        if (holes(child)) {
+                            std::vector<double> known_weights(width);
+                            const Key first = cell - code(child) * stride;
+                            for (int64_t v = 0; v < cardinalities(child); ++v) {
+                                joint.for_classes(t, first + static_cast<Key>(v) * stride, n_classes,
+                                                  [&](int64_t c, Weight w) { known_weights[c] += static_cast<double>(w); });
+                            }
+                            for (size_t c = 0; c < width; ++c) {
+                                const double below = known_weights[c] + strengths(child);
+                                const double above = static_cast<double>(at[c]) + pseudocounts(child);
+                                sums[sets[i] * width + c] += below > 0 ? std::log(above) - std::log(below)
+                                                                       : -std::log(static_cast<double>(cardinalities(child)));
+                            }
+                            continue;
+                        }
                         const size_t table = table_of[members[i]];
                         if (table != filled) {
                             for (size_t c = 0; c < width; ++c) term[c] = tables[table](at[c]);
@@ -412,14 +432,17 @@ nb::ndarray<nb::numpy, double> score_sets(
                     if (!active[s]) continue;
                     total_weight += set_weights(s);
                     auto left = children;
-                    for (int64_t i = 0; i < n_parents; ++i) --left[strength_of[parents[s * n_parents + i]]];
+                    for (int64_t i = 0; i < n_parents; ++i) {
+                        const int32_t member = parents[s * n_parents + i];
+                        left[strength_of[member]] -= !holes(member);
+                    }
                     for (size_t c = 0; c < width; ++c) {
                         const double weight = weights[s * width + c], added = weight + set_pseudocounts(s);
                         double& log_joint = sums[s * width + c];
                         if (added <= 0) {
                             log_joint = -std::numeric_limits<double>::infinity();
                         } else {
-                            log_joint += std::log(set_weights(s) * added / (total + set_strengths(s)));
+                            log_joint += std::log(set_weights(s) * added / set_totals(s));
                             for (size_t g = 0; g < distinct.size(); ++g) {
                                 if (left[g]) log_joint -= static_cast<double>(left[g]) * std::log(weight + distinct[g]);
                             }
@@ -468,7 +491,7 @@ void bind_score(nb::module_& module) {
                nb::arg("parent_dense_starts"), nb::arg("parent_dense").noconvert(), nb::arg("parent_sparse_starts"),
                nb::arg("parent_keys"), nb::arg("parent_sparse").noconvert(), nb::arg("cardinalities"),
                nb::arg("n_classes"), nb::arg("n_parents"), nb::arg("set_weights"), nb::arg("pseudocounts"),
-               nb::arg("strengths"), nb::arg("set_pseudocounts"), nb::arg("set_strengths"), nb::arg("total"),
+               nb::arg("strengths"), nb::arg("set_pseudocounts"), nb::arg("set_totals"), nb::arg("holes"),
                nb::arg("min_count"), nb::arg("n_threads"));
 }
 

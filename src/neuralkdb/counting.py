@@ -137,7 +137,7 @@ class ArrayCounts:
 
     def tables(self, requests: Sequence[Request]) -> list[Table]:
         """One table per request."""
-        limit = dense_limit(len(self.codes), len(requests))
+        limit = dense_limit(self._total_weight, len(requests))
         is_dense = [volume(self._shape(request), self.n_classes) <= limit for request in requests]
         dense = iter(self._dense([r for r, small in zip(requests, is_dense, strict=True) if small]))
         sparse = iter(self._sparse([r for r, small in zip(requests, is_dense, strict=True) if not small]))
@@ -159,7 +159,7 @@ class ArrayCounts:
     def packed(self, size: int) -> PackedCounts:
         """Counts of every set of `size` features, in the smallest type that holds the total weight."""
         whole = self.weights is None or bool((self.weights == np.floor(self.weights)).all())
-        total = len(self.codes) if self.weights is None else float(self.weights.sum())
+        total = self._total_weight
         kind = np.min_scalar_type(int(total)) if whole and total < 2**32 else np.dtype(float)
         parts = _kernels.count_sets(
             self.codes,
@@ -172,6 +172,10 @@ class ArrayCounts:
             self.n_threads,
         )
         return PackedCounts(size, self.cardinalities, self.n_classes, len(self.codes), parts)
+
+    @cached_property
+    def _total_weight(self) -> float:
+        return float(len(self.codes) if self.weights is None else self.weights.sum())
 
     @cached_property
     def _cardinalities(self) -> NDArray[np.int64]:

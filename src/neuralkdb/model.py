@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neuralkdb.counting import Counts, Request
 from neuralkdb.network import ClassNetworks, Codes, Family, Floats, Network, Structure
 from neuralkdb.parameters.conditional import Block, Conditional, ParameterEstimator
-from neuralkdb.tables import Table
+from neuralkdb.tables import Table, dense_limit
 
 
 class StructureLearner(Protocol):
@@ -77,8 +77,10 @@ class TableStatistics:
     tables: Mapping[Request, Table]
 
     def __add__(self, other: TableStatistics) -> TableStatistics:
-        tables = {request: _sum(table, other.tables[request]) for request, table in self.tables.items()}
-        return TableStatistics(self.class_weights + other.class_weights, tables)
+        class_weights = self.class_weights + other.class_weights
+        limit = dense_limit(class_weights.sum(), len(self.tables))
+        tables = {request: _sum(table, other.tables[request], limit) for request, table in self.tables.items()}
+        return TableStatistics(class_weights, tables)
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,10 @@ class ClassStatistics:
         return ClassStatistics(self.class_weights + other.class_weights, members)
 
 
-def _sum(one: Table, other: Table) -> Table:
-    """The sum of two tables whose code books may have grown since."""
+def _sum(one: Table, other: Table, limit: float) -> Table:
+    """The sum of two tables whose code books may have grown since, stored as if counted at once."""
     shape = tuple(np.maximum(one.shape, other.shape).tolist())
-    return one.resized(shape, one.n_classes) + other.resized(shape, one.n_classes)
+    return one.resized(shape, limit) + other.resized(shape, limit)
 
 
 @statistics_of.register(Structure)
@@ -174,11 +176,11 @@ class Root:
     table: Table
     pseudocount: float  # of each cell
 
-    def log_probability(self, codes: Codes, total: float) -> Floats:
+    def log_probability(self, codes: Codes) -> Floats:
         """Log P(y, roots) of every row, (rows, classes); that of a cell never seen where a root is marginalized."""
         n_cells = prod(self.table.shape) * self.table.n_classes
-        weights = self.table.at(codes, self.features)
-        return _log((weights + self.pseudocount) / (total + self.pseudocount * n_cells))
+        weights, total = self.table.at(codes, self.features), self.table.weights.sum() + self.pseudocount * n_cells
+        return _log((weights + self.pseudocount) / (total if total > 0 else 1.0))
 
     def occurs(self, block: Block, min_count: float) -> NDArray[np.bool_]:
         """Whether the value of the roots is known and was seen at least `min_count` times, (rows,)."""
@@ -224,9 +226,8 @@ class NetworkModel:
 
     def _log_root(self, block: Block) -> Floats:
         if self.root is not None:
-            return self.root.log_probability(block.codes, float(self.class_weights.sum()))
-        prior = _log(self.class_weights / self.class_weights.sum())
-        return np.tile(prior, (len(block.codes), 1))
+            return self.root.log_probability(block.codes)
+        return np.tile(log_prior(self.class_weights), (len(block.codes), 1))
 
 
 @dataclass(frozen=True)
@@ -287,17 +288,13 @@ class PerClassModel:
     def log_joint(self, block: Block) -> Floats:
         """Log P(x, y) of every row, (rows, classes)."""
         terms = [model.log_joint(block)[:, 0] for model in self.models]
-        return np.stack(terms, axis=1) + self._log_prior
+        return np.stack(terms, axis=1) + log_prior(self.class_weights)
 
     def log_terms(self, block: Block) -> Floats:
         """What the log joint is the sum of: the class, then each feature, (rows, features + 1, classes)."""
         terms = np.concatenate([model.log_terms(block) for model in self.models], axis=2)
-        terms[:, 0] += self._log_prior
+        terms[:, 0] += log_prior(self.class_weights)
         return terms
-
-    @property
-    def _log_prior(self) -> Floats:
-        return _log(self.class_weights / self.class_weights.sum())
 
     def log_posterior(self, block: Block) -> Floats:
         """Log P(y | x) of every row, (rows, classes)."""
@@ -310,10 +307,16 @@ def normalized(log_joint: Floats, class_weights: Floats) -> Floats:
     impossible = np.isneginf(largest[:, 0])
     if impossible.any():
         log_joint = log_joint.copy()
-        log_joint[impossible] = _log(class_weights / class_weights.sum())
+        log_joint[impossible] = log_prior(class_weights)
         largest = log_joint.max(axis=1, keepdims=True)
     shifted = log_joint - largest
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def log_prior(class_weights: Floats) -> Floats:
+    """Log N(y) / N, (classes,); uniform where nothing was counted."""
+    total = class_weights.sum()
+    return _log(class_weights / total if total > 0 else np.full(len(class_weights), 1.0 / len(class_weights)))
 
 
 def _log(values: Floats) -> Floats:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.counting import Counts, PackedCounts
@@ -24,11 +27,8 @@ class ParentSetStatistics:
     last_resort: TableStatistics
 
     def __add__(self, other: ParentSetStatistics) -> ParentSetStatistics:
-        return ParentSetStatistics(
-            self.parents + other.parents,
-            self.families + other.families,
-            self.last_resort + other.last_resort,
-        )
+        parents, families = self.parents + other.parents, self.families + other.families
+        return ParentSetStatistics(parents, families.of_type(parents.weight_type), self.last_resort + other.last_resort)
 
 
 @statistics_of.register(ParentSets)
@@ -77,7 +77,7 @@ class ParentSetModel:
         log_joint: Floats = _kernels.score_sets(
             block.codes,
             *statistics.families.parts,
-            *statistics.parents.of_type(statistics.families.weight_type).parts,
+            *statistics.parents.parts,
             cardinalities,
             statistics.families.n_classes,
             self.structure.size,
@@ -85,8 +85,8 @@ class ParentSetModel:
             child,
             child * cardinalities,
             of_set,
-            of_set * cells,
-            float(self.last_resort.class_weights.sum()),
+            self._set_weights + of_set * cells,
+            self._is_sometimes_missing,
             float(self.structure.min_count),
             1,
         )
@@ -104,9 +104,26 @@ class ParentSetModel:
         """Those of naive Bayes, (rows, features + 1, classes): what the parent sets add is left to the residual."""
         return self.last_resort.log_terms(block)
 
+    @cached_property
+    def _set_weights(self) -> Floats:
+        """N(x_S known), set by set."""
+        starts, dense, sparse_starts, _, sparse = self.statistics.parents.parts
+        return _sums(dense, starts) + _sums(sparse, sparse_starts)
+
+    @cached_property
+    def _is_sometimes_missing(self) -> NDArray[np.bool_]:
+        """Whether a feature was marginalized in some of the rows that were counted, (features,)."""
+        known = np.array([table.weights.sum() for table in self.statistics.last_resort.tables.values()])
+        return np.asarray(known < self.last_resort.class_weights.sum() * (1 - 1e-12))
+
     @property
     def _set_cells(self) -> list[int]:
         """Number of cells of P(y, x_S), set by set."""
         cardinalities = self.statistics.families.cardinalities
         n_classes = self.statistics.families.n_classes
         return [prod(sizes) * n_classes for sizes in combinations(cardinalities, self.structure.size)]
+
+
+def _sums(weights: NDArray[Any], starts: NDArray[np.int64]) -> Floats:
+    """The sum of each part, (parts,)."""
+    return np.diff(np.concatenate([[0.0], np.cumsum(weights, dtype=float)])[starts])

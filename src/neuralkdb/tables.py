@@ -52,9 +52,11 @@ class DenseTable:
         order = [kept.index(position) for position in positions]
         return DenseTable(np.ascontiguousarray(summed.transpose(*order, len(order))))
 
-    def resized(self, shape: Sequence[int], n_classes: int) -> DenseTable:
-        """The same cells in a table with room for more codes."""
-        after = np.subtract((*shape, n_classes), self.weights.shape)
+    def resized(self, shape: Sequence[int], limit: float) -> Table:
+        """The same cells in a table with room for more codes, dense if it has at most `limit` entries."""
+        if volume(shape, self.n_classes) > limit:
+            return _sparse(*self.cells(), tuple(shape), self.n_classes)
+        after = np.subtract((*shape, self.n_classes), self.weights.shape)
         return DenseTable(np.pad(self.weights, [(0, more) for more in after]))
 
     def cells(self) -> tuple[Codes, NDArray[np.intp], Floats]:
@@ -95,21 +97,15 @@ class SparseTable:
         )
         if volume(shape, self.n_classes) > 4 * len(weights):
             return _sparse(codes, classes, weights, shape, self.n_classes)
-        summed = np.zeros((*shape, self.n_classes))
-        np.add.at(summed, (*codes.T, classes), weights)
-        return DenseTable(summed)
+        return _dense(codes, classes, weights, shape, self.n_classes)
 
-    def resized(self, shape: Sequence[int], n_classes: int) -> SparseTable:
-        """The same cells in a table with room for more codes."""
-        wider = code_type((*shape, n_classes))
-        return SparseTable(
-            self.codes.astype(wider),
-            self.starts,
-            self.classes.astype(wider),
-            self.weights,
-            tuple(shape),
-            n_classes,
-        )
+    def resized(self, shape: Sequence[int], limit: float) -> Table:
+        """The same cells in a table with room for more codes, dense if it has at most `limit` entries."""
+        if volume(shape, self.n_classes) <= limit:
+            return _dense(*self.cells(), shape, self.n_classes)
+        wider = code_type((*shape, self.n_classes))
+        codes, classes = self.codes.astype(wider), self.classes.astype(wider)
+        return SparseTable(codes, self.starts, classes, self.weights, tuple(shape), self.n_classes)
 
     def cells(self) -> tuple[Codes, NDArray[np.intp], Floats]:
         """Codes (entries, variables), class and weight of every occupied cell."""
@@ -131,6 +127,15 @@ class SparseTable:
 
 
 Table = DenseTable | SparseTable
+
+
+def _dense(
+    codes: Codes, classes: NDArray[np.intp], weights: Floats, shape: Sequence[int], n_classes: int
+) -> DenseTable:
+    """Cells in any order, some perhaps more than once, as a dense table."""
+    summed = np.zeros((*shape, n_classes))
+    np.add.at(summed, (*codes.T, classes), weights)
+    return DenseTable(summed)
 
 
 def _sparse(
@@ -160,9 +165,12 @@ def _same_cells(one: Table, other: object) -> bool:
     return one.n_classes == other.n_classes and all(np.array_equal(a, b) for a, b in pairs)
 
 
-def dense_limit(n_rows: int, n_tables: int) -> int:
-    """Number of entries up to which a table is stored dense, so that all tables together stay small."""
-    return min(max(4096, 16 * n_rows), max(4096, 2**25 // max(n_tables, 1)), 2**24)
+def dense_limit(weight: float, n_tables: int) -> float:
+    """Number of entries up to which a table is stored dense, so that all tables together stay small.
+
+    It depends on the total weight and not on the number of rows: a row that weighs two is stored like two rows.
+    """
+    return min(max(4096.0, 16.0 * weight), max(4096.0, 2.0**25 / max(n_tables, 1)), 2.0**24)
 
 
 def volume(shape: Sequence[int], n_classes: int) -> int:

@@ -119,7 +119,7 @@ class CountedLaw:
         """P of every combination, (*parents, child, classes)."""
         *parents, cardinality = self.table.shape
         wider = [size + unseen for size in parents]
-        weights = self.table.resized((*wider, cardinality), self.table.n_classes).weights
+        weights = self.table.resized((*wider, cardinality), np.inf).weights
         levels = [_grid_level(weights, depth) for depth in self._depths]
         last = self.rule.nested(levels, cardinality)[-1]
         return np.ascontiguousarray(np.broadcast_to(last, weights.shape))

@@ -10,6 +10,9 @@ import numpy as np
 from neuralkdb.counting import Counts
 from neuralkdb.information import class_information, pairwise_information
 from neuralkdb.network import Family, Network, ParentSets, Structure
+from neuralkdb.tables import volume
+
+MOST_CELLS = 2**32
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,14 @@ class SuperParents:
     weighted: bool = False
     min_count: float = 1.0
 
-    def learn(self, counts: Counts) -> ParentSets:
+    def learn(self, counts: Counts) -> ParentSets | Structure:
+        """Packed sets, or networks one by one where a family has more cells than a packed one can number."""
+        largest = sorted(counts.cardinalities)[-self.n - 1 :]
+        if volume(largest, counts.n_classes) >= MOST_CELLS:
+            return ExpandedSuperParents(self).learn(counts)
+        return self.packed(counts)
+
+    def packed(self, counts: Counts) -> ParentSets:
         """As many sets as there are; `n` is at most the number of features."""
         n_features = len(counts.cardinalities)
         size = min(self.n, n_features)
@@ -42,7 +52,7 @@ class ExpandedSuperParents:
 
     def learn(self, counts: Counts) -> Structure:
         """One network per set, and naive Bayes for rows whose values none of the roots was seen with."""
-        packed, information = self.sets.learn(counts), pairwise_information(counts)
+        packed, information = self.sets.packed(counts), pairwise_information(counts)
         features = range(packed.n_features)
 
         def family(child: int, roots: tuple[int, ...]) -> Family:
