@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import ast
 import csv
+import os
 import time
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from sklearn.model_selection import train_test_split
 
 import neuralkdb
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+SHARED = Path(os.environ.get("NEURALKDB_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 PROTOCOLS = {
     "paper": {"discretization": "width", "n_bins": 10, "missing": "impute", "estimate": "m", "smoothing": 1.0},
     "default": {},

@@ -1,0 +1,241 @@
+"""Time and memory against the bars of the project, and beside scikit-learn's CategoricalNB and XGBoost.
+
+    python benchmarks/speed.py
+    python benchmarks/speed.py million letter
+
+Every cell (a model on a data set) runs in a process of its own with one thread. Times are CPU seconds after imports and
+loading, the best of a few runs; "growth" is how much the peak memory of a process that holds the data rises.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SHARED = Path(os.environ.get("NEURALKDB_SHARED", Path(__file__).parents[2] / "shared")) / "data"
+N_ROWS, N_FEATURES = 1_000_000, 20
+QUANTILES = {"discretization": "quantile", "n_bins": 5}
+PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "CategoricalNB": ("sklearn.naive_bayes", "CategoricalNB", {}),
+    "XGBoost": ("xgboost", "XGBClassifier", {"n_estimators": 100, "tree_method": "hist", "n_jobs": 1}),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A model on a data set, and how it is timed."""
+
+    model: str
+    data: str
+    options: dict[str, Any] = field(default_factory=dict)
+    repeats: int = 3
+    threads: int = 1
+
+    def measure(self) -> dict[str, float]:
+        """CPU seconds, wall seconds and megabytes, from a process of its own."""
+        names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"]
+        environment = {**os.environ, **dict.fromkeys(names, "1")}
+        command = [sys.executable, __file__, "--cell", json.dumps(asdict(self))]
+        answer = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(answer.stdout)  # type: ignore[no-any-return]
+
+
+class Bar(NamedTuple):
+    """A figure and what it should be."""
+
+    name: str
+    figure: float
+    bound: float
+    unit: str = "s"
+    at_least: bool = False
+
+    def __str__(self) -> str:
+        met = self.figure >= self.bound if self.at_least else self.figure <= self.bound
+        sign = ">=" if self.at_least else "<="
+        return f"{'met    ' if met else 'NOT MET'}  {self.name:<58}{self.figure:9.3f} {sign} {self.bound:g} {self.unit}"
+
+
+def peak_megabytes() -> float:
+    """The largest resident memory of this process so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def run(cell: Cell) -> dict[str, float]:
+    """Fit and predict in this process."""
+    model, (X, y, X_test) = build(cell), DATA[cell.data.partition(":")[0]](cell.data)
+    loaded = peak_megabytes()
+    fits = [timed(lambda: model.fit(X, y)) for _ in range(cell.repeats)]
+    fitted = peak_megabytes()
+    predictions = [timed(lambda: model.predict_proba(X_test)) for _ in range(cell.repeats)]
+    (fit, fit_wall), (predict, predict_wall) = map(best, (fits, predictions))
+    return {
+        "fit": fit,
+        "predict": predict,
+        "fit_wall": fit_wall,
+        "predict_wall": predict_wall,
+        "rows_per_second": len(X_test) / predict,
+        "fit_growth": fitted - loaded,
+        "growth": peak_megabytes() - loaded,
+        "peak": peak_megabytes(),
+    }
+
+
+def build(cell: Cell) -> Any:
+    """The model, unfitted."""
+    if cell.model in PEERS:
+        module, name, options = PEERS[cell.model]
+        return getattr(__import__(module, fromlist=[name]), name)(**options)
+    import neuralkdb
+
+    threads = {"n_jobs": cell.threads} if cell.threads > 1 else {}
+    return getattr(neuralkdb, f"{cell.model}Classifier")(**cell.options, **threads)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """CPU and wall seconds."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def best(times: list[tuple[float, float]]) -> tuple[float, float]:
+    """The least CPU time and the least wall time."""
+    cpu, wall = zip(*times, strict=True)
+    return min(cpu), min(wall)
+
+
+def write_million(folder: str) -> None:
+    """Integers that depend on the class and on the column before, on disk: making them leaves no mark on memory."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, N_ROWS)
+    X = np.empty((N_ROWS, N_FEATURES), np.int64)
+    for j in range(N_FEATURES):
+        noise = random.integers(0, 5, N_ROWS)
+        copied = (X[:, j - 1] + y if j else y) % 5
+        X[:, j] = np.where(random.random(N_ROWS) < 0.3, copied, noise)
+    np.save(f"{folder}/X.npy", X)
+    np.save(f"{folder}/y.npy", y)
+
+
+def load_million(data: str) -> tuple[Any, Any, Any]:
+    """All rows, to learn from and to predict."""
+    import numpy as np
+
+    folder = data.partition(":")[2]
+    X = np.load(f"{folder}/X.npy")
+    return X, np.load(f"{folder}/y.npy"), X
+
+
+def load_set(data: str) -> tuple[Any, Any, Any]:
+    """70% of one of the 60 data sets, and the rest."""
+    from sklearn.model_selection import train_test_split
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    from accuracy import table
+
+    X, y = table(data.partition(":")[2])
+    X_train, X_test, y_train, _ = train_test_split(X, y, test_size=0.3, random_state=0)
+    return X_train, y_train, X_test
+
+
+DATA: dict[str, Callable[[str], tuple[Any, Any, Any]]] = {"million": load_million, "set": load_set}
+
+
+def million() -> Iterator[Bar]:
+    """1,000,000 x 20 integers with 5 values and 2 classes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_million(folder)
+        models = ["CategoricalNB", "XGBoost", "NaiveBayes", "TAN", "KDB", "AODE"]
+        cells = {model: Cell(model, f"million:{folder}").measure() for model in models}
+        for model, cell in cells.items():
+            print(f"{model:<14} fit {cell['fit']:7.3f} s, predict {cell['predict']:7.3f} s, ", end="")
+            print(f"{cell['rows_per_second'] / 1e6:6.2f} M rows/s, growth {cell['growth']:6.1f} MB")
+        yield Bar("NaiveBayes fit / CategoricalNB fit", cells["NaiveBayes"]["fit"] / cells["CategoricalNB"]["fit"], 1, "")
+        for model in ["TAN", "KDB"]:
+            yield Bar(f"{model} fit", cells[model]["fit"], 2.5)
+            yield Bar(f"{model} fit / XGBoost fit", cells[model]["fit"] / cells["XGBoost"]["fit"], 0.35, "")
+        yield Bar("KDB predict_proba", cells["KDB"]["rows_per_second"] / 1e6, 1.5, "million rows/s", at_least=True)
+        for model in ["NaiveBayes", "TAN", "KDB"]:
+            yield Bar(f"{model} growth, fit", cells[model]["fit_growth"], 150, "MB")
+            yield Bar(f"{model} growth, fit and predict_proba", cells[model]["growth"], 150, "MB")
+        two = Cell("KDB", f"million:{folder}", threads=2).measure()
+        for step in ["fit_wall", "predict_wall"]:
+            name = f"KDB {step.removesuffix('_wall')}, 2 threads over 1"
+            yield Bar(name, cells["KDB"][step] / two[step], 1.6, "times", at_least=True)
+
+
+def letter() -> Iterator[Bar]:
+    """14,000 x 16, 26 classes."""
+    for model, bound in {"KDB": 0.06, "AODE": 0.06}.items():
+        yield Bar(f"{model} fit, letter", Cell(model, "set:letter", repeats=10).measure()["fit"], bound)
+
+
+def pairs() -> Iterator[Bar]:
+    """A2DE: one table for every three features."""
+    optdigits = Cell("AnDE", "set:optdigits", QUANTILES).measure()
+    yield Bar("A2DE fit, optdigits, 5 quantiles", optdigits["fit"], 2)
+    yield Bar("A2DE peak, optdigits, 5 quantiles", optdigits["peak"], 700, "MB")
+    yield Bar("A2DE predict_proba, letter, 5 quantiles", Cell("AnDE", "set:letter", QUANTILES).measure()["predict"], 1.5)
+
+
+def spectrometer() -> Iterator[Bar]:
+    """101 features, 48 classes."""
+    for model in ["AnDE", "KDF"]:
+        cell = Cell(model, "set:spectrometer", {"n_bins": 10}, repeats=1).measure()
+        yield Bar(f"{model} peak, spectrometer, fit {cell['fit']:.2f} s", cell["peak"], 1536, "MB")
+
+
+def sptan() -> Iterator[Bar]:
+    """SPTAN on the 60 data sets, one split."""
+    names = sorted(path.stem for path in (SHARED / "uci60").glob("*.parquet"))
+    seconds = {name: Cell("SPTAN", f"set:{name}", repeats=1).measure()["fit"] for name in names}
+    slowest = max(seconds, key=seconds.__getitem__)
+    yield Bar(f"SPTAN fit, all sets ({slowest} {seconds[slowest]:.1f} s)", sum(seconds.values()), 120)
+
+
+def imports() -> Iterator[Bar]:
+    """CPU seconds of `import neuralkdb` above those of `import sklearn`."""
+
+    def seconds(module: str) -> float:
+        statement = f"import {module}, time; print(time.process_time())"
+        return min(float(subprocess.check_output([sys.executable, "-c", statement])) for _ in range(5))
+
+    yield Bar("import neuralkdb above import sklearn", seconds("neuralkdb") - seconds("sklearn"), 0.3)
+
+
+PARTS = {part.__name__: part for part in (million, letter, pairs, spectrometer, sptan, imports)}
+NEED_SHARED = {"letter", "pairs", "spectrometer", "sptan"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--cell", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.cell:
+        print(json.dumps(run(Cell(**json.loads(given.cell)))))
+        return
+    for name in given.parts:
+        print(f"\n{name}: {PARTS[name].__doc__}")
+        if name in NEED_SHARED and not SHARED.exists():
+            print(f"skipped: no data at {SHARED}")
+            continue
+        for bar in PARTS[name]():
+            print(bar, flush=True)
+
+
+if __name__ == "__main__":
+    main()
