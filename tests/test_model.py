@@ -1,5 +1,6 @@
 """Log joints and posteriors of models, by hand."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -151,6 +152,22 @@ def test_statistics_of_two_halves_give_the_model_of_the_whole(rows, data):
         together = model_of(structure, parts[0] + parts[1], SMOOTHED)
         whole = model(rows, structure)
         np.testing.assert_array_equal(together.log_posterior(cells(rows)), whole.log_posterior(cells(rows)))
+
+
+@pytest.mark.parametrize("weight", [None, 0.25, 1.0, 1000.0])
+def test_sums_of_tables_are_stored_as_if_counted_at_once(weight):
+    """Dense where the total weight pays for it; the code book of the second half is larger."""
+    rng = np.random.default_rng(0)
+    codes = np.asfortranarray(rng.integers(0, 60, (600, 2)), np.uint8)
+    weights = None if weight is None else np.full(600, weight)
+    rows = Coded(codes, rng.integers(0, 3, 600).astype(np.uint8), weights, (60, 60), 3)
+    first = replace(rows.rows(codes.max(axis=1) < 50), cardinalities=(50, 50))
+    second = rows.rows(codes.max(axis=1) >= 50)
+    structure = averaged([NAIVE, CHAIN])
+    together = statistics_of(structure, first.counts()) + statistics_of(structure, second.counts())
+    whole = statistics_of(structure, rows.counts())
+    assert together.tables == whole.tables
+    assert [type(t) for t in together.tables.values()] == [type(t) for t in whole.tables.values()]
 
 
 def test_tables_are_asked_for_once():

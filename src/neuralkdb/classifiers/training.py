@@ -79,9 +79,10 @@ class TrainingData:
 
     def of_labels(self, labels: NDArray[Any]) -> TrainingData:
         """The same rows, their classes numbered as in `labels`."""
-        unknown = np.setdiff1d(self.labels, labels)
-        if len(unknown):
-            raise ValueError(f"y has the label {unknown[0]!r}, which is not in the classes of the first call: {labels}")
+        unknown = np.setdiff1d(self.labels, labels).tolist()
+        if unknown:
+            known = labels.tolist()
+            raise ValueError(f"y has the label {unknown[0]!r}, which is not in the classes of the first call: {known}")
         renumbered = np.searchsorted(labels, self.labels).astype(np.uint32)
         return replace(self, labels=labels, classes=renumbered[self.classes])
 
