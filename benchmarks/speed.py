@@ -163,7 +163,9 @@ def million() -> Iterator[Bar]:
         for model, cell in cells.items():
             print(f"{model:<14} fit {cell['fit']:7.3f} s, predict {cell['predict']:7.3f} s, ", end="")
             print(f"{cell['rows_per_second'] / 1e6:6.2f} M rows/s, growth {cell['growth']:6.1f} MB")
-        yield Bar("NaiveBayes fit / CategoricalNB fit", cells["NaiveBayes"]["fit"] / cells["CategoricalNB"]["fit"], 1, "")
+        yield Bar(
+            "NaiveBayes fit / CategoricalNB fit", cells["NaiveBayes"]["fit"] / cells["CategoricalNB"]["fit"], 1, ""
+        )
         for model in ["TAN", "KDB"]:
             yield Bar(f"{model} fit", cells[model]["fit"], 2.5)
             yield Bar(f"{model} fit / XGBoost fit", cells[model]["fit"] / cells["XGBoost"]["fit"], 0.35, "")
@@ -188,7 +190,9 @@ def pairs() -> Iterator[Bar]:
     optdigits = Cell("AnDE", "set:optdigits", QUANTILES).measure()
     yield Bar("A2DE fit, optdigits, 5 quantiles", optdigits["fit"], 2)
     yield Bar("A2DE peak, optdigits, 5 quantiles", optdigits["peak"], 700, "MB")
-    yield Bar("A2DE predict_proba, letter, 5 quantiles", Cell("AnDE", "set:letter", QUANTILES).measure()["predict"], 1.5)
+    yield Bar(
+        "A2DE predict_proba, letter, 5 quantiles", Cell("AnDE", "set:letter", QUANTILES).measure()["predict"], 1.5
+    )
 
 
 def spectrometer() -> Iterator[Bar]:

@@ -46,7 +46,7 @@ RECIPES: Mapping[str, Recipe] = {
         {"activation": "tanh", "schedule": "instances", **NEURAL_SETTINGS},
     ),
     "NN": Recipe("neuralkdb:EmbeddingNetClassifier", NEURAL_SETTINGS),
-    # The printed column is that of one feature-parent, whatever the text says: see `claims.py`.
+    # The printed column is that of one feature-parent: see `report.py`.
     "KDF": Recipe("neuralkdb:KDFClassifier", {"k": 1}),
     "KDB": Recipe("neuralkdb:KDBClassifier", {"k": 2}),
     "TAN": Recipe("neuralkdb:TANClassifier"),
