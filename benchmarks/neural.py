@@ -13,7 +13,6 @@ import argparse
 import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from sections import markdown, write_section
@@ -52,7 +51,8 @@ def torch_seconds(dataset: Dataset, n_steps: int = 2000) -> float:
         inputs = np.full((len(repeats), width), start[-1])
         for slot, parent in enumerate(family.parents):
             inputs[:, slot] = start[parent] + codes[repeats, slot]
-        rows.append(np.column_stack([np.full(len(repeats), family.child), codes[repeats, -1], classes[repeats], inputs]))
+        child = np.full(len(repeats), family.child)
+        rows.append(np.column_stack([child, codes[repeats, -1], classes[repeats], inputs]))
     S = torch.as_tensor(np.concatenate(rows))
     V, U = torch.nn.Embedding(int(start[-1]) + 1, 128), torch.nn.Embedding(n_classes, 128)
     W = torch.nn.Parameter((torch.rand(len(sizes), most, 128) * 2 - 1) / 128**0.5)

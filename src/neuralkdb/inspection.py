@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuralkdb.network import Floats
+from neuralkdb.parameters.conditional import Law
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +64,11 @@ class ValueEmbeddings:
 
     def __getitem__(self, name: tuple[str, str]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Parent and child vector of a (feature, value)."""
-        feature, value = self._number(*name)
+        feature, value = self.number(*name)
         return self.parents[feature][value], self.children[feature][value]
 
-    def similar(self, feature: str, value: str, n: int = 5) -> list[tuple[str, float]]:
-        """The values of the same feature by cosine similarity: of parent and of child vectors, averaged.
-
-        Vectors are taken relative to the mean of the feature: what all its values share says nothing about one.
-        """
-        number, own = self._number(feature, value)
-        both = [_cosines(vectors[number], own) for vectors in (self.parents, self.children)]
-        similarity = np.mean(both, axis=0)
-        order = [other for other in np.argsort(-similarity, kind="stable") if other != own]
-        return [(self.labels[number][other], float(similarity[other])) for other in order[:n]]
-
-    def _number(self, feature: str, value: str) -> tuple[int, int]:
+    def number(self, feature: str, value: str) -> tuple[int, int]:
+        """The numbers of a feature and of one of its values."""
         if feature not in self.features:
             raise KeyError(f"there is no feature {feature!r}, only {list(self.features)}")
         number = self.features.index(feature)
@@ -86,11 +77,24 @@ class ValueEmbeddings:
         return number, self.labels[number].index(value)
 
 
-def _cosines(vectors: NDArray[np.float32], own: int) -> Floats:
-    centred = np.asarray(vectors, np.float64) - vectors.mean(axis=0)
-    lengths = np.linalg.norm(centred, axis=1)
-    lengths[lengths == 0] = 1.0
-    return np.asarray((centred @ centred[own]) / (lengths * lengths[own]))
+def similarities(law: Law) -> Floats:
+    """How alike the contexts are that the values of a child occur in, (values, values), from -1 to 1.
+
+    A context is the parents' values and the class. The profile of a value x is log P(x | context) over the contexts of
+    the training rows, and the similarity of two values the correlation of their profiles, weighted as the contexts.
+    """
+    codes, classes, weights = law.table.cells()
+    contexts, which = np.unique(np.column_stack([codes[:, :-1], classes]), axis=0, return_inverse=True)
+    share = np.bincount(which.reshape(-1), weights)[:, None] / weights.sum()
+    n_values = law.table.shape[-1]
+    parents = np.repeat(contexts[:, :-1], n_values, axis=0)
+    values = np.tile(np.arange(n_values), len(contexts))
+    cells = np.asfortranarray(np.column_stack([parents, values]), codes.dtype)
+    own = law.probability(cells)[np.arange(len(cells)), np.repeat(contexts[:, -1], n_values)]
+    profiles = np.log(np.maximum(own, np.finfo(float).tiny)).reshape(-1, n_values)
+    centred = np.sqrt(share) * (profiles - (share * profiles).sum(axis=0))
+    lengths = np.linalg.norm(centred, axis=0)
+    return np.asarray(centred.T @ centred / np.maximum(np.outer(lengths, lengths), np.finfo(float).tiny))
 
 
 def explanation(log_terms: Floats, log_posterior: Floats, names: Sequence[str], classes: NDArray[Any]) -> Explanation:

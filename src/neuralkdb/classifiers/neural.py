@@ -22,10 +22,10 @@ from neuralkdb.classifiers.training import (
 )
 from neuralkdb.counting import ArrayCounts
 from neuralkdb.encoding import Encoding
-from neuralkdb.inspection import ValueEmbeddings
+from neuralkdb.inspection import ValueEmbeddings, similarities
 from neuralkdb.model import StructureLearner, TableStatistics, families_of, model_of, statistics_of
 from neuralkdb.network import Family, Floats, Structure
-from neuralkdb.parameters.embeddings import ACTIVATIONS
+from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw
 from neuralkdb.parameters.neural import Embedded, Fixed, HeldOut
 from neuralkdb.parameters.training import Trainer
 from neuralkdb.structures.independent import Independent
@@ -107,7 +107,9 @@ class NeuralClassifier(IncrementalClassifier):
         return list(self._embeddings.losses)
 
     def similar_values(self, feature: str, value: str, n: int = 5) -> list[tuple[str, float]]:
-        """The values of a feature that are most like one of them.
+        """The values of a feature that occur in the most similar contexts.
+
+        A context is what the feature depends on: its parents' values and the class.
 
         Parameters
         ----------
@@ -121,9 +123,16 @@ class NeuralClassifier(IncrementalClassifier):
         Returns
         -------
         similar : list of (str, float)
-            Labels and cosine similarities, the most similar first.
+            Labels and similarities, the correlation of log P(value | context) over the contexts of the training rows.
         """
-        return self.embeddings_.similar(feature, value, n)
+        embeddings = self.embeddings_
+        number, own = embeddings.number(feature, value)
+        (member,) = self.members_
+        family = next(f for f in families_of(member.structure.networks) if f.child == number)
+        table = member.statistics.tables[family.variables]
+        similar = similarities(EmbeddedLaw(family, table, self._embeddings, self.activation))[own]
+        order = [other for other in np.argsort(-similar, kind="stable") if other != own]
+        return [(embeddings.labels[number][other], float(similar[other])) for other in order[:n]]
 
     def _estimator(self) -> Embedded:
         seed = int(check_random_state(self.random_state).randint(2**31))
