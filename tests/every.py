@@ -11,6 +11,11 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import neuralkdb
 
+
+def accepts(classifier: type[BaseEstimator], parameter: str) -> bool:
+    return parameter in inspect.signature(classifier).parameters
+
+
 CLASSIFIERS = [
     value
     for name in neuralkdb.__all__
@@ -18,12 +23,9 @@ CLASSIFIERS = [
     and issubclass(value, BaseEstimator)
     and is_classifier(value())
 ]
-INCREMENTAL = [classifier for classifier in CLASSIFIERS if hasattr(classifier, "partial_fit")]
-SMALL = {"n_members": 3, "random_state": 0}
-
-
-def accepts(classifier: type[BaseEstimator], parameter: str) -> bool:
-    return parameter in inspect.signature(classifier).parameters
+COUNTED = [classifier for classifier in CLASSIFIERS if accepts(classifier, "estimate")]
+INCREMENTAL = [classifier for classifier in COUNTED if hasattr(classifier, "partial_fit")]
+SMALL = {"n_members": 3, "embedding_dim": 8, "epochs": 2, "schedule": "instances", "random_state": 0}
 
 
 def make(classifier: type[BaseEstimator], **parameters: Any) -> BaseEstimator:
