@@ -22,7 +22,8 @@ activation : {{"tanh", "identity", "relu"}}, default="{activation}"
     Of the sum of the parents' and the class's vectors.
 schedule : {{"auto", "instances", "cells"}}, default="{schedule}"
     "instances" trains on every (row, feature), as the paper does. "cells" trains on distinct cells, weighted, so that
-    its cost does not grow with the rows. "auto" takes cells where there are many instances of each.
+    its cost does not grow with the rows. "auto" takes cells from 30 instances a cell on, and larger batches from two
+    million instances on.
 weight_decay : float, default={weight_decay}
     Share of each vector, times the learning rate, that is lost in a step.
 parent_dropout : float, default={parent_dropout}

@@ -12,11 +12,11 @@ from neuralkdb.parameters.training import Schedule, Tables, Trainer, mean_loss, 
 
 Report = Callable[[int, int, float], None]  # epoch, number of epochs, loss
 
-# "auto" trains on instances up to this many per distinct cell: docs/neural.md has the measurements.
-INSTANCES_PER_CELL = 20.0
-# Steps of the schedule "cells": what must not shrink with the number of cells is steps, not epochs.
-FEWEST_STEPS = 10_000
-CELLS_LEARNING_RATE = 2.0  # times the learning rate, from which it falls to zero
+# How "auto" chooses, and the schedules it chooses from: docs/measurements.md has the figures.
+INSTANCES_PER_CELL = 30.0  # from here on, training on cells is as accurate
+MANY_INSTANCES = 2_000_000.0  # from here on, larger batches
+STEPS_OF_CELLS = 10_000  # what must not shrink with the number of cells is steps, not epochs
+EPOCHS_OF_CELLS = 30  # or this often each cell, where that is more
 
 
 @dataclass(frozen=True)
@@ -92,17 +92,22 @@ class Embedded:
         return replace(best, losses=tuple(losses))
 
     def schedule_for(self, tables: Tables) -> Schedule:
-        """The paper's schedule, or the one on cells where there are many instances of each."""
+        """The paper's schedule, the one on cells, or the one for many instances that are nearly all distinct."""
         cells = [table.cells()[2] for table in tables.values()]
         n_cells, weight = sum(map(len, cells)), sum(float(weights.sum()) for weights in cells)
-        choose_cells = self.schedule == "cells" or (self.schedule == "auto" and weight > INSTANCES_PER_CELL * n_cells)
-        if not choose_cells:
-            return Schedule(False, self.epochs, self.batch_size, self.learning_rate, falls=False)
-        n_units = len(units_of(tables, self._start(tables), merged=True).family)
-        steps = -(-n_units // self.batch_size) * self.epochs
-        repeats = -(-FEWEST_STEPS // steps)
-        rate = CELLS_LEARNING_RATE * self.learning_rate
-        return Schedule(True, self.epochs, self.batch_size, rate, falls=True, repeats=repeats)
+        if self.schedule == "cells" or (self.schedule == "auto" and weight >= INSTANCES_PER_CELL * n_cells):
+            return self._on_cells(len(units_of(tables, self._start(tables), merged=True).family), n_cells, weight)
+        if self.schedule == "auto" and weight >= MANY_INSTANCES:
+            epochs = max(1, round(0.3 * self.epochs))
+            return Schedule(False, epochs, 8 * self.batch_size, 8 * self.learning_rate, falls=True)
+        return Schedule(False, self.epochs, self.batch_size, self.learning_rate, falls=False)
+
+    def _on_cells(self, n_units: int, n_cells: int, weight: float) -> Schedule:
+        """As many steps as cells need, and no more than instances would take; a tenth of them an epoch of ten."""
+        wanted = max(STEPS_OF_CELLS, EPOCHS_OF_CELLS * n_cells / self.batch_size)
+        steps = min(wanted, 10 * weight / self.batch_size) / 10
+        repeats = max(1, round(steps * self.batch_size / n_units))
+        return Schedule(True, self.epochs, self.batch_size, 2 * self.learning_rate, falls=True, repeats=repeats)
 
     def _start(self, tables: Tables) -> Embeddings:
         sizes: dict[int, int] = {}
