@@ -70,3 +70,4 @@ void bind_encoding(nb::module_& module);
 void bind_counting(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_parent_sets(nb::module_& module);
+void bind_parent_set_scoring(nb::module_& module);
