@@ -72,3 +72,4 @@ void bind_embedding_training(nb::module_& module);
 void bind_counting(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_parent_sets(nb::module_& module);
+void bind_parent_set_scoring(nb::module_& module);

@@ -9,4 +9,5 @@ NB_MODULE(_kernels, module) {
     bind_counting(module);
     bind_scoring(module);
     bind_parent_sets(module);
+    bind_parent_set_scoring(module);
 }
