@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from sections import markdown, write_section
-from speed import SHARED, Bar, Cell, report, write_rows
+from speed import SHARED, Bar, Cell, report, write_bars, write_rows
 
 import neuralkdb
 from neuralkdb.paper.datasets import Dataset, load
@@ -104,8 +104,8 @@ def million() -> Iterator[Bar]:
         figures = {}
         for n_rows in (1_000_000, 10_000_000):
             write_rows(folder, n_rows)
-            neural = Cell("NeuralKDB", f"million:{folder}", {"random_state": 0}, repeats=1).measure()
-            counted = Cell("KDB", f"million:{folder}", repeats=1).measure()
+            neural = Cell("NeuralKDB", f"rows:{folder}", {"random_state": 0}, repeats=1).measure()
+            counted = Cell("KDB", f"rows:{folder}", repeats=1).measure()
             figures[n_rows] = neural, counted["fit"], neural["fit"] - counted["fit"]
         (neural, counting, training), (_, more_counting, more_training) = figures.values()
         yield Bar("fit, a million rows", neural["fit"], 4)
@@ -122,7 +122,7 @@ def wide() -> Iterator[Bar]:
     options = {"k": 4, "discretization": "codes", "random_state": 0}
     with tempfile.TemporaryDirectory() as folder:
         write_rows(folder, 200_000, n_features=30, n_values=20)
-        yield Bar("fit", Cell("NeuralKDB", f"million:{folder}", options, repeats=1).measure()["fit"], 45)
+        yield Bar("fit", Cell("NeuralKDB", f"rows:{folder}", options, repeats=1).measure()["fit"], 45)
         X, y = np.load(f"{folder}/X.npy"), np.load(f"{folder}/y.npy")
     losses = []
     for schedule in ({}, {"schedule": "instances", "batch_size": 32}):
@@ -156,7 +156,7 @@ def schedules() -> Iterator[Bar]:
         print(" ".join(line), flush=True)
         yield Bar(f"auto below instances, {entry.name}", accuracies["instances"] - accuracies["auto"], 0.5, "points")
     caption = "Accuracy / log-loss / seconds of fit, mean of two splits.\n\n"
-    write_section("neural", caption + markdown(["data set", "instances", "cells", "auto"], rows))
+    write_section("schedules", caption + markdown(["data set", "instances", "cells", "auto"], rows))
 
 
 PARTS = {part.__name__: part for part in (schedules, letter, sets, million, wide, threads)}
@@ -165,7 +165,11 @@ PARTS = {part.__name__: part for part in (schedules, letter, sets, million, wide
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
-    report(PARTS, parser.parse_args().parts, needs_shared={"letter", "sets", "threads", "schedules"})
+    parser.add_argument("--docs", action="store_true", help="rewrite the section of docs/measurements.md")
+    given = parser.parse_args()
+    bars = report(PARTS, given.parts, needs_shared={"letter", "sets", "threads", "schedules"})
+    if given.docs:
+        write_bars("neural-speed", [bar for bar in bars if bar.unit != "points"])
 
 
 if __name__ == "__main__":

@@ -22,11 +22,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sections import machine, markdown, write_section
+
 SHARED = Path(os.environ.get("NEURALKDB_SHARED", Path(__file__).parents[2] / "shared")) / "data"
-N_ROWS, N_FEATURES = 1_000_000, 20
+N_ROWS = 1_000_000
 QUANTILES = {"discretization": "quantile", "n_bins": 5}
 PEERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "CategoricalNB": ("sklearn.naive_bayes", "CategoricalNB", {}),
+    "RandomForest": ("sklearn.ensemble", "RandomForestClassifier", {"n_estimators": 100, "n_jobs": 1}),
     "XGBoost": ("xgboost", "XGBClassifier", {"n_estimators": 100, "tree_method": "hist", "n_jobs": 1}),
 }
 
@@ -115,22 +118,22 @@ def best(times: list[tuple[float, float]]) -> tuple[float, float]:
     return min(cpu), min(wall)
 
 
-def write_million(folder: str) -> None:
+def write_rows(folder: str, n_rows: int, n_features: int = 20, n_values: int = 5) -> None:
     """Integers that depend on the class and on the column before, on disk: making them leaves no mark on memory."""
     import numpy as np
 
     random = np.random.default_rng(0)
-    y = random.integers(0, 2, N_ROWS)
-    X = np.empty((N_ROWS, N_FEATURES), np.int64)
-    for j in range(N_FEATURES):
-        noise = random.integers(0, 5, N_ROWS)
-        copied = (X[:, j - 1] + y if j else y) % 5
-        X[:, j] = np.where(random.random(N_ROWS) < 0.3, copied, noise)
+    y = random.integers(0, 2, n_rows)
+    X = np.empty((n_rows, n_features), np.int64)
+    for j in range(n_features):
+        noise = random.integers(0, n_values, n_rows)
+        copied = (X[:, j - 1] + y if j else y) % n_values
+        X[:, j] = np.where(random.random(n_rows) < 0.3, copied, noise)
     np.save(f"{folder}/X.npy", X)
     np.save(f"{folder}/y.npy", y)
 
 
-def load_million(data: str) -> tuple[Any, Any, Any]:
+def load_rows(data: str) -> tuple[Any, Any, Any]:
     """All rows, to learn from and to predict."""
     import numpy as np
 
@@ -140,26 +143,25 @@ def load_million(data: str) -> tuple[Any, Any, Any]:
 
 
 def load_set(data: str) -> tuple[Any, Any, Any]:
-    """70% of one of the 60 data sets, and the rest."""
-    from sklearn.model_selection import train_test_split
+    """70% of one of the 60 data sets, and the rest; on codes for those who need them."""
+    from neuralkdb.paper.datasets import load
+    from neuralkdb.paper.protocol import split_rows
+    from neuralkdb.paper.registry import chosen_entries
 
-    sys.path.insert(0, str(Path(__file__).parent))
-    from accuracy import table
-
-    X, y = table(data.partition(":")[2])
-    X_train, X_test, y_train, _ = train_test_split(X, y, test_size=0.3, random_state=0)
-    return X_train, y_train, X_test
+    dataset = load(chosen_entries([data.partition(":")[2]])[0], SHARED / "uci60")
+    train, test = split_rows(dataset.n_rows, 0)
+    return dataset.rows(train), dataset.classes[train], dataset.rows(test)
 
 
-DATA: dict[str, Callable[[str], tuple[Any, Any, Any]]] = {"million": load_million, "set": load_set}
+DATA: dict[str, Callable[[str], tuple[Any, Any, Any]]] = {"rows": load_rows, "set": load_set}
 
 
 def million() -> Iterator[Bar]:
     """1,000,000 x 20 integers with 5 values and 2 classes."""
     with tempfile.TemporaryDirectory() as folder:
-        write_million(folder)
+        write_rows(folder, N_ROWS)
         models = ["CategoricalNB", "XGBoost", "NaiveBayes", "TAN", "KDB", "AODE"]
-        cells = {model: Cell(model, f"million:{folder}").measure() for model in models}
+        cells = {model: Cell(model, f"rows:{folder}").measure() for model in models}
         for model, cell in cells.items():
             print(f"{model:<14} fit {cell['fit']:7.3f} s, predict {cell['predict']:7.3f} s, ", end="")
             print(f"{cell['rows_per_second'] / 1e6:6.2f} M rows/s, growth {cell['growth']:6.1f} MB")
@@ -173,7 +175,7 @@ def million() -> Iterator[Bar]:
         for model in ["NaiveBayes", "TAN", "KDB"]:
             yield Bar(f"{model} growth, fit", cells[model]["fit_growth"], 150, "MB")
             yield Bar(f"{model} growth, fit and predict_proba", cells[model]["growth"], 150, "MB")
-        two = Cell("KDB", f"million:{folder}", threads=2).measure()
+        two = Cell("KDB", f"rows:{folder}", threads=2).measure()
         for step in ["fit_wall", "predict_wall"]:
             name = f"KDB {step.removesuffix('_wall')}, 2 threads over 1"
             yield Bar(name, cells["KDB"][step] / two[step], 1.6, "times", at_least=True)
@@ -224,21 +226,40 @@ PARTS = {part.__name__: part for part in (million, letter, pairs, spectrometer, 
 NEED_SHARED = {"letter", "pairs", "spectrometer", "sptan"}
 
 
+def report(parts: dict[str, Callable[[], Iterator[Bar]]], names: list[str], needs_shared: set[str]) -> list[Bar]:
+    """Print the bars of the parts, those that lack their data excepted."""
+    bars = []
+    for name in names:
+        print(f"\n{name}: {parts[name].__doc__}")
+        if name in needs_shared and not SHARED.exists():
+            print(f"skipped: no data at {SHARED}")
+            continue
+        for bar in parts[name]():
+            print(bar, flush=True)
+            bars.append(bar)
+    return bars
+
+
+def write_bars(section: str, bars: list[Bar]) -> None:
+    """The bars as a table of docs/measurements.md."""
+    rows = [
+        [b.name, f"{b.figure:.3g} {b.unit}", f"{'at least' if b.at_least else 'at most'} {b.bound:g}"] for b in bars
+    ]
+    write_section(section, f"{machine()}.\n\n" + markdown(["", "measured", "aim"], rows))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--docs", action="store_true", help="rewrite the section of docs/measurements.md")
     parser.add_argument("--cell", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.cell:
         print(json.dumps(run(Cell(**json.loads(given.cell)))))
         return
-    for name in given.parts:
-        print(f"\n{name}: {PARTS[name].__doc__}")
-        if name in NEED_SHARED and not SHARED.exists():
-            print(f"skipped: no data at {SHARED}")
-            continue
-        for bar in PARTS[name]():
-            print(bar, flush=True)
+    bars = report(PARTS, given.parts, NEED_SHARED)
+    if given.docs:
+        write_bars("speed", bars)
 
 
 if __name__ == "__main__":
