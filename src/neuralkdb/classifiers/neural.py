@@ -213,13 +213,13 @@ class NeuralKDBClassifier(NeuralClassifier):
     >>> from neuralkdb import NeuralKDBClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> round(NeuralKDBClassifier(random_state=0).fit(X, y).score(X, y), 2)
-    0.0
+    0.95
 
     A neural TAN:
 
     >>> from neuralkdb.structures.tree import Tree
     >>> round(NeuralKDBClassifier(structure=Tree(), random_state=0).fit(X, y).score(X, y), 2)
-    0.0
+    0.95
     """
 
     _parameter_constraints = {**NEURAL_CONSTRAINTS, "k": K_CONSTRAINT, "structure": [HasMethods("learn"), None]}
@@ -297,7 +297,7 @@ class NeuralNBClassifier(NeuralClassifier):
     >>> from neuralkdb import NeuralNBClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> round(NeuralNBClassifier(random_state=0).fit(X, y).score(X, y), 2)
-    0.0
+    0.95
     """
 
     def _learner(self) -> Independent:
