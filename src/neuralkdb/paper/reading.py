@@ -53,7 +53,7 @@ def _read_arff(path: Path) -> "DataFrame":
         for found in map(ATTRIBUTE.match, map(str.strip, head.splitlines()))
         if found
     ]
-    frame = pandas().DataFrame(_arff_rows(body), columns=[name for name, _ in attributes])
+    frame: DataFrame = pandas().DataFrame(_arff_rows(body), columns=[name for name, _ in attributes])
     for name, kind in attributes:
         frame[name] = _arff_column(frame[name], kind)
     return frame
