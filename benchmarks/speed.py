@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -70,8 +71,11 @@ class Bar(NamedTuple):
 
 def peak_megabytes() -> float:
     """The largest resident memory of this process so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+    status = Path("/proc/self/status")
+    if status.exists():  # `getrusage` would count what the parent held when it started this process
+        (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", status.read_text())
+        return int(peak) / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def run(cell: Cell) -> dict[str, float]:
