@@ -11,7 +11,7 @@ from neuralkdb.paper.protocol import (
 )
 
 ROW = Score("iris", "NB", 0, 0.5, 1.25, "neuralkdb-1", 0)
-TIME = Seconds("iris", "NB", 0, 0.1, 0.2)
+TIME = Seconds("iris", "NB", 0, 0.1, 0.2, 0.05, 0.1)
 
 
 @pytest.fixture
