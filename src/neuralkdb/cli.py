@@ -92,6 +92,7 @@ def reproduce(options: argparse.Namespace) -> int:
     from neuralkdb.paper.reproduction import Request, quick
     from neuralkdb.paper.reproduction import reproduce as run
 
+    sys.path.append(os.getcwd())  # where a module:Class of the user's own may be
     request = Request(
         experiment=options.experiment,
         out=options.out,

@@ -24,6 +24,7 @@ STYLE: Any = {
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
 }
+FORMS: Mapping[str, Any] = {".svg": {"metadata": {"Date": None}}, ".png": {"dpi": 160}}
 # red, blue and yellow as in the paper, apart in lightness and in shape for whom they look alike
 RED, BLUE, YELLOW = "#d7301f", "#2b6cb0", "#f5c518"
 HIGHER = {"color": RED, "marker": "^", "label": "NeuralKDB higher"}
@@ -187,13 +188,12 @@ def style() -> Iterator[None]:
         yield
 
 
-def save(figure: Figure, folder: Path, name: str) -> Path:
-    """Write the drawing as SVG, which is returned, and as PNG."""
+def save(figure: Figure, folder: Path, name: str, forms: Sequence[str]) -> Path:
+    """Write the drawing in these forms; the SVG file."""
     folder.mkdir(parents=True, exist_ok=True)
-    svg = folder / f"{name}.svg"
     with style():
         for _ in range(2):  # axes of fixed aspect find their place in the second layout
             figure.draw_without_rendering()
-        figure.savefig(svg, metadata={"Date": None})
-        figure.savefig(svg.with_suffix(".png"), dpi=160)
-    return svg
+        for form in forms:
+            figure.savefig(folder / (name + form), **FORMS[form])
+    return folder / f"{name}.svg"

@@ -59,12 +59,13 @@ def evaluate(dataset: Dataset, method: Method, split: int) -> tuple[Score, Secon
         started = _clocks()
         estimator.fit(dataset.rows(train), labels)
         fitted = _clocks()
-        probabilities = estimator.predict_proba(dataset.rows(test))
+        probabilities = probabilities_or_certainty(estimator, dataset.rows(test))
         ended = _clocks()
     key = (dataset.name, method.name, split)
     accuracy, loss = score(spread(probabilities, known, dataset), dataset.classes[test])
+    known_loss = loss if hasattr(estimator, "predict_proba") else float("nan")
     return (
-        Score(*key, accuracy, loss, method.version, seed=split),
+        Score(*key, accuracy, known_loss, method.version, seed=split),
         Seconds(*key, *np.column_stack([fitted - started, ended - fitted]).ravel().round(6).tolist()),
     )
 
@@ -82,6 +83,13 @@ def own_or_given_codes(estimator: Any, dataset: Dataset) -> Any:
     if dataset.coded and own == PAPER_SETTINGS["discretization"]:
         return estimator.set_params(discretization="codes")
     return estimator
+
+
+def probabilities_or_certainty(estimator: Any, features: Any) -> NDArray[np.float64]:
+    """The probabilities of the classes; of an estimator that has none, all of it for what it predicts."""
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(features), dtype=np.float64)
+    return np.asarray(np.equal.outer(estimator.predict(features), estimator.classes_), dtype=np.float64)
 
 
 def spread(probabilities: NDArray[np.float64], known: NDArray[np.intp], dataset: Dataset) -> NDArray[np.float64]:

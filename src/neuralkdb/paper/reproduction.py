@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neuralkdb.paper.datasets import Dataset, load
-from neuralkdb.paper.errors import DataError
+from neuralkdb.paper.errors import DataError, LedgerError, MissingPackageError
 from neuralkdb.paper.ledger import Ledger
 from neuralkdb.paper.methods import PAPER_SETTINGS, Method, parse_method
 from neuralkdb.paper.plan import Wish, wishes
@@ -20,7 +20,7 @@ from neuralkdb.paper.results import (
     write_page,
     write_tables,
 )
-from neuralkdb.paper.runs import Task, run
+from neuralkdb.paper.runs import Task, run, sentence
 
 Say = Callable[[str], None]
 QUICK_SPLITS = 2
@@ -104,8 +104,11 @@ def _tasks(
         ]
         try:
             dataset = _dataset(entry, request, ledger) if missing else None
-        except DataError as error:
-            problems.append(f"{entry.name} left out: {error}")
+        except (LedgerError, MissingPackageError):  # of the whole run, not of this data set
+            raise
+        except Exception as error:
+            why = str(error) if isinstance(error, DataError) else sentence(error)
+            problems.append(f"{entry.name} left out: {why}")
             continue
         tasks += [Task(dataset, method, split) for method, split in missing if dataset]
     say(f"{len(tasks)} evaluations to do, {len(done)} done before")
@@ -151,6 +154,6 @@ def _write(request: Request, extra: tuple[str, ...], ledger: Ledger, say: Say) -
     if request.experiment == "all":
         write_report(results, drawings, request.out / "paper.md")
     if request.docs:
-        copied = write_figures(results, request.docs / "paper")
+        copied = write_figures(results, request.docs / "paper", forms=(".svg",))
         write_report(results, copied, request.docs / "paper.md")
     say(f"written: {page}")

@@ -1,10 +1,11 @@
 """Scores as the tables and figures of the paper, and the files they are written to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from neuralkdb.paper import plan
 from neuralkdb.paper.comparison import Accuracies, Comparison, compare
@@ -122,22 +123,22 @@ def write_tables(results: Results, experiment: str, folder: Path) -> list[Table]
     return tables
 
 
-def write_figures(results: Results, folder: Path) -> list[Path]:
+def write_figures(results: Results, folder: Path, forms: Sequence[str] = (".svg", ".png")) -> list[Path]:
     """Draw every figure there are scores for; the SVG files."""
+    save = drawing_module().save
+    return [save(drawing, folder, name, forms) for name, drawing in _drawings(results)]
+
+
+def _drawings(results: Results) -> Iterator[tuple[str, Any]]:
     figures = drawing_module()
-    made = []
     if all(pair.datasets for pair in results.pairs.values()):
-        made.append(figures.save(figures.scatter_plots(results.pairs), folder, "scatter"))
+        yield "scatter", figures.scatter_plots(results.pairs)
     if dependences := results.dependence_curves():
-        drawing = figures.by_dependence(dependences, plan.DEPENDENCES)
-        made.append(figures.save(drawing, folder, "dependence"))
+        yield "dependence", figures.by_dependence(dependences, plan.DEPENDENCES)
     if all((curves := results.sensitivity_curves()).values()):
-        drawing = figures.sensitivity(curves, plan.SENSITIVITY)
-        made.append(figures.save(drawing, folder, "sensitivity"))
+        yield "sensitivity", figures.sensitivity(curves, plan.SENSITIVITY)
     if results.main.datasets:
-        drawing = figures.critical_differences(results.main)
-        made.append(figures.save(drawing, folder, "critical-difference"))
-    return made
+        yield "critical-difference", figures.critical_differences(results.main)
 
 
 def drawing_module() -> ModuleType:

@@ -2,9 +2,10 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process
@@ -12,6 +13,8 @@ from multiprocessing import connection, get_context, parent_process
 from neuralkdb.paper.datasets import Dataset
 from neuralkdb.paper.methods import Method
 from neuralkdb.paper.protocol import Score, Seconds, evaluate
+
+AHEAD = 2  # tasks under way for each process, so that the data of all of them are not queued at once
 
 
 @dataclass(frozen=True)
@@ -58,44 +61,62 @@ def attempt(task: Task) -> Outcome:
     try:
         return Outcome(task, evaluate(task.dataset, task.method, task.split))
     except Exception as error:
-        return Outcome(task, None, _sentence(error))
+        return Outcome(task, None, sentence(error))
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
+    """What went wrong, on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text[:300]}"
 
 
 def _in_processes(tasks: Iterable[Task], jobs: int) -> Iterator[Outcome]:
+    """The outcomes, whatever becomes of the processes: a task under way when one died is tried again alone."""
+    left = iter(tasks)
+    while suspects := (yield from _until_a_process_dies(left, jobs)):
+        for task in suspects:
+            if (yield from _until_a_process_dies(iter([task]), 1)):
+                yield Outcome(task, None, "the process that did it died, perhaps for want of memory")
+
+
+def _until_a_process_dies(tasks: Iterator[Task], jobs: int) -> Generator[Outcome, None, list[Task]]:
+    """The outcomes, and in the end the tasks that were under way when a process died."""
+    with _pool(jobs) as pool:
+        running = {pool.submit(attempt, task): task for task in islice(tasks, AHEAD * jobs)}
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                try:
+                    outcome = _outcome(future, running[future])
+                except BrokenProcessPool:
+                    return list(running.values())
+                del running[future]
+                yield outcome
+            for task in islice(tasks, AHEAD * jobs - len(running)):
+                try:
+                    running[pool.submit(attempt, task)] = task
+                except BrokenProcessPool:
+                    return [*running.values(), task]
+    return []
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that are gone in the end, whatever they are doing."""
     # spawn: a fork of a process with threads may hang
     with ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
-            yield from _as_completed(pool.submit, iter(tasks), ahead=2 * jobs)
+            yield pool
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _as_completed(
-    submit: Callable[[Callable[[Task], Outcome], Task], "Future[Outcome]"],
-    tasks: Iterator[Task],
-    ahead: int,
-) -> Iterator[Outcome]:
-    """Keep a few tasks under way, so that the data of all of them are not queued at once."""
-    running = {submit(attempt, task): task for task in islice(tasks, ahead)}
-    while running:
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            task = running.pop(future)
-            yield _outcome(future, task)
-            running.update({submit(attempt, task): task for task in islice(tasks, 1)})
 
 
 def _outcome(future: "Future[Outcome]", task: Task) -> Outcome:
     try:
         return future.result()
-    except BrokenProcessPool as error:
-        raise RuntimeError(f"a worker process died, at or near {task}") from error
+    except BrokenProcessPool:
+        raise
     except Exception as error:  # what cannot be sent between processes
-        return Outcome(task, None, _sentence(error))
+        return Outcome(task, None, sentence(error))
 
 
 def _end_with_parent() -> None:
