@@ -1,10 +1,9 @@
-// Counting coded rows into contingency tables, dense or sparse, and looking cells up again.
+// Counting coded rows into contingency tables, dense or sparse.
 //
 // A row takes part in a table only if none of the table's variables is marginalized in it: code == cardinality.
 #include <nanobind/stl/optional.h>
 
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -280,131 +279,14 @@ nb::list count_sparse(Columns<const Code> codes, Vector<const Code> classes, Wei
     return result;
 }
 
-// Number of the row of `sorted` (cells, width) that equals the given columns of each row, -1 where there is none.
-template <typename Code, typename Query>
-nb::ndarray<nb::numpy, int64_t> find_cells(Matrix<const Code> sorted, Columns<const Query> codes,
-                                           Vector<const int64_t> variables) {
-    const size_t n_rows = codes.shape(0), width = sorted.shape(1);
-    const int64_t n_cells = static_cast<int64_t>(sorted.shape(0));
-    const Code* cells = sorted.data();
-    const Query* columns = codes.data();
-    std::vector<int64_t> found(n_rows);
-    {
-        nb::gil_scoped_release release;
-        std::vector<Query> wanted(width);
-        for (size_t r = 0; r < n_rows; ++r) {
-            for (size_t v = 0; v < width; ++v) wanted[v] = columns[static_cast<size_t>(variables(v)) * n_rows + r];
-            const auto compare = [&](int64_t cell) {  // below, equal or above the wanted cell
-                const Code* at = cells + static_cast<size_t>(cell) * width;
-                for (size_t v = 0; v < width; ++v) {
-                    if (at[v] != wanted[v]) return at[v] < wanted[v] ? -1 : 1;
-                }
-                return 0;
-            };
-            int64_t low = 0, high = n_cells;
-            while (low < high) {
-                const int64_t middle = low + (high - low) / 2;
-                if (compare(middle) < 0) {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            found[r] = low < n_cells && compare(low) == 0 ? low : -1;
-        }
-    }
-    return as_numpy(std::move(found), {n_rows});
-}
-
-// Mixed-radix number of the given columns of each row, -1 where one of them is marginalized.
-template <typename Code>
-nb::ndarray<nb::numpy, int64_t> number_cells(Columns<const Code> codes, Vector<const int64_t> variables,
-                                             Vector<const int64_t> shape) {
-    const size_t n_rows = codes.shape(0);
-    std::vector<int64_t> cells(n_rows, 0);
-    {
-        nb::gil_scoped_release release;
-        for (size_t v = 0; v < variables.shape(0); ++v) {
-            const Code* column = codes.data() + static_cast<size_t>(variables(v)) * n_rows;
-            for (size_t r = 0; r < n_rows; ++r) {
-                const bool known = cells[r] >= 0 && column[r] != shape(v);
-                cells[r] = known ? cells[r] * shape(v) + column[r] : -1;
-            }
-        }
-    }
-    return as_numpy(std::move(cells), {n_rows});
-}
-
-double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0.0; }
-
-double sum_n_log_n(const std::vector<double>& values) {
-    double sum = 0;
-    for (double value : values) sum += n_log_n(value);
-    return sum;
-}
-
-// Conditional mutual information of the two variables of a dense (a, b, class) table, in nats.
-double one_conditional_information(const double* table, size_t a, size_t b, size_t n_classes) {
-    std::vector<double> first(a * n_classes), second(b * n_classes), classes(n_classes);
-    double joint = 0, total = 0;
-    for (size_t i = 0; i < a; ++i) {
-        for (size_t j = 0; j < b; ++j) {
-            for (size_t c = 0; c < n_classes; ++c) {
-                const double weight = *table++;
-                if (weight == 0) continue;
-                joint += n_log_n(weight);
-                first[i * n_classes + c] += weight;
-                second[j * n_classes + c] += weight;
-                classes[c] += weight;
-                total += weight;
-            }
-        }
-    }
-    if (total <= 0) return 0;
-    return (joint + sum_n_log_n(classes) - sum_n_log_n(first) - sum_n_log_n(second)) / total;
-}
-
-double dense_information(nb::ndarray<const double, nb::ndim<3>, nb::c_contig> table) {
-    nb::gil_scoped_release release;
-    return one_conditional_information(table.data(), table.shape(0), table.shape(1), table.shape(2));
-}
-
-// The same from the cells of a sparse table.
-template <typename Code>
-double sparse_information(Matrix<const Code> codes, Vector<const int64_t> starts, Vector<const Code> classes,
-                          Vector<const double> weights, size_t a, size_t b, size_t n_classes) {
-    nb::gil_scoped_release release;
-    std::vector<double> first(a * n_classes), second(b * n_classes), by_class(n_classes);
-    double joint = 0, total = 0;
-    for (size_t cell = 0; cell < codes.shape(0); ++cell) {
-        for (int64_t entry = starts(cell); entry < starts(cell + 1); ++entry) {
-            const double weight = weights(entry);
-            const size_t c = classes(entry);
-            joint += n_log_n(weight);
-            first[codes(cell, 0) * n_classes + c] += weight;
-            second[codes(cell, 1) * n_classes + c] += weight;
-            by_class[c] += weight;
-            total += weight;
-        }
-    }
-    if (total <= 0) return 0;
-    return (joint + sum_n_log_n(by_class) - sum_n_log_n(first) - sum_n_log_n(second)) / total;
-}
-
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("count_dense", &count_dense<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("weights").noconvert().none(),
-               nb::arg("variables"), nb::arg("starts"), nb::arg("cardinalities"), nb::arg("n_classes"),
-               nb::arg("n_threads"));
-    module.def("count_sparse", &count_sparse<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("weights").noconvert().none(),
-               nb::arg("variables"), nb::arg("starts"), nb::arg("cardinalities"), nb::arg("n_classes"),
-               nb::arg("keep_marginalized"), nb::arg("n_threads"));
-    module.def("number_cells", &number_cells<Code>, nb::arg("codes").noconvert(), nb::arg("variables"), nb::arg("shape"));
-    module.def("sparse_information", &sparse_information<Code>, nb::arg("codes").noconvert(), nb::arg("starts"),
-               nb::arg("classes").noconvert(), nb::arg("weights").noconvert(), nb::arg("a"), nb::arg("b"), nb::arg("n_classes"));
-    module.def("find_cells", &find_cells<Code, uint8_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint16_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
-    module.def("find_cells", &find_cells<Code, uint32_t>, nb::arg("sorted_cells").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"));
+    module.def("count_dense", &count_dense<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(),
+               nb::arg("weights").noconvert().none(), nb::arg("variables"), nb::arg("starts"),
+               nb::arg("cardinalities"), nb::arg("n_classes"), nb::arg("n_threads"));
+    module.def("count_sparse", &count_sparse<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(),
+               nb::arg("weights").noconvert().none(), nb::arg("variables"), nb::arg("starts"),
+               nb::arg("cardinalities"), nb::arg("n_classes"), nb::arg("keep_marginalized"), nb::arg("n_threads"));
 }
 
 }  // namespace
@@ -413,5 +295,4 @@ void bind_counting(nb::module_& module) {
     bind_codes<uint8_t>(module);
     bind_codes<uint16_t>(module);
     bind_codes<uint32_t>(module);
-    module.def("dense_information", &dense_information, nb::arg("table").noconvert());
 }

@@ -67,9 +67,13 @@ void parallel_for(size_t count, int n_threads, Work&& work) {
 }
 
 void bind_encoding(nb::module_& module);
+void bind_summaries(nb::module_& module);
+void bind_discretization(nb::module_& module);
 void bind_embedding(nb::module_& module);
 void bind_embedding_training(nb::module_& module);
 void bind_counting(nb::module_& module);
+void bind_tables(nb::module_& module);
+void bind_information(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_parent_sets(nb::module_& module);
 void bind_parent_set_scoring(nb::module_& module);

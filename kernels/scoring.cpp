@@ -46,31 +46,10 @@ void add_term(Matrix<const double> table, Columns<const Code> codes, Vector<cons
     }
 }
 
-// Weight of each class in the given cell of a sparse table: zeros where the cell (-1) does not occur.
-template <typename Code>
-nb::ndarray<nb::numpy, double> gather_cells(Vector<const int64_t> cells, Vector<const int64_t> starts,
-                                            Vector<const Code> classes, Vector<const double> weights,
-                                            size_t n_classes) {
-    const size_t n_rows = cells.shape(0);
-    std::vector<double> gathered(n_rows * n_classes, 0.0);
-    {
-        nb::gil_scoped_release release;
-        for (size_t r = 0; r < n_rows; ++r) {
-            if (cells(r) < 0) continue;
-            for (int64_t entry = starts(cells(r)); entry < starts(cells(r) + 1); ++entry) {
-                gathered[r * n_classes + classes(entry)] = weights(entry);
-            }
-        }
-    }
-    return as_numpy(std::move(gathered), {n_rows, n_classes});
-}
-
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("add_term", &add_term<Code>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(), nb::arg("variables"),
-               nb::arg("shape"), nb::arg("out").noconvert());
-    module.def("gather_cells", &gather_cells<Code>, nb::arg("cells"), nb::arg("starts"), nb::arg("classes").noconvert(),
-               nb::arg("weights").noconvert(), nb::arg("n_classes"));
+    module.def("add_term", &add_term<Code>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(),
+               nb::arg("variables"), nb::arg("shape"), nb::arg("out").noconvert());
 }
 
 }  // namespace

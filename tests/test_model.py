@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coded import Coded, coded_rows
-from neuralkdb.model import families_of, fit_model, model_of, normalized, requests_of, statistics_of
+from neuralkdb.model import families_of, fit_model, model_of, requests_of, statistics_of
 from neuralkdb.network import ClassNetworks, Family, Network, Structure, averaged, single
+from neuralkdb.network_model import normalized
 from neuralkdb.parameters.conditional import Block
 from neuralkdb.parameters.counted import Counted, MEstimate
 from neuralkdb.structures.independent import Independent

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from neuralkdb.model import NetworkModel, log_prior
 from neuralkdb.network import Floats
+from neuralkdb.network_model import NetworkModel, log_prior
 from neuralkdb.parameters.conditional import Conditional
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.counting import Counts, PackedCounts
-from neuralkdb.model import NetworkModel, TableStatistics, model_of, normalized, statistics_of
+from neuralkdb.model import TableStatistics, model_of, statistics_of
 from neuralkdb.network import Family, Floats, ParentSets, Structure, single
+from neuralkdb.network_model import NetworkModel, normalized
 from neuralkdb.parameters.conditional import Block, ParameterEstimator
 
 
