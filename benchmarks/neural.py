@@ -104,14 +104,13 @@ def million() -> Iterator[Bar]:
         figures = {}
         for n_rows in (1_000_000, 10_000_000):
             write_rows(folder, n_rows)
-            neural = Cell("NeuralKDB", f"rows:{folder}", {"random_state": 0}, repeats=1).measure()
-            counted = Cell("KDB", f"rows:{folder}", repeats=1).measure()
-            figures[n_rows] = neural, counted["fit"], neural["fit"] - counted["fit"]
-        (neural, counting, training), (_, more_counting, more_training) = figures.values()
+            figures[n_rows] = Cell("NeuralKDB", f"rows:{folder}", {"random_state": 0}, repeats=1).measure()
+        neural, larger = figures.values()
+        counting, more_counting = (cell["fit"] - cell["training"] for cell in figures.values())
         yield Bar("fit, a million rows", neural["fit"], 4)
-        yield Bar("of which training (above KDB's fit)", training, 1.5)
+        yield Bar("of which training", neural["training"], 1.5)
         yield Bar("counting, ten million rows over a million", more_counting / counting, 10, "times")
-        yield Bar("training, ten million rows over a million", more_training / training, 1.3, "times")
+        yield Bar("training, ten million rows over a million", larger["training"] / neural["training"], 1.3, "times")
         yield Bar("predict_proba", neural["rows_per_second"] / 1e6, 1, "million rows/s", at_least=True)
         yield Bar("growth, fit", neural["fit_growth"], 200, "MB")
         yield Bar("growth, fit and predict_proba", neural["growth"], 200, "MB")

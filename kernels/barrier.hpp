@@ -2,23 +2,24 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
 class Barrier {
   public:
     explicit Barrier(int n_threads) : n_threads_(n_threads) {}
 
-    // Spins first, since the others are a microsecond away, and gives way when they are not running at all.
+    // Spins first, since the others are a microsecond away, and sleeps when they are not running at all.
     void wait() {
         if (n_threads_ == 1) return;
         const unsigned round = round_.load(std::memory_order_relaxed);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_threads_) {
             arrived_.store(0, std::memory_order_relaxed);
             round_.store(round + 1, std::memory_order_release);
+            round_.notify_all();
             return;
         }
-        for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins)
-            if (spins > 4000) std::this_thread::yield();
+        for (int spins = 0; spins < 4000; ++spins)
+            if (round_.load(std::memory_order_acquire) != round) return;
+        round_.wait(round, std::memory_order_acquire);
     }
 
   private:
