@@ -210,7 +210,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
     def _forget(self) -> None:
         """What a former fit has learned: a fit that fails or is interrupted leaves nothing that looks fitted."""
         for learned in ("members_", "classes_"):
-            vars(self).pop(learned, None)
+            self.__dict__.pop(learned, None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
