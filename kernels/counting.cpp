@@ -77,6 +77,7 @@ void count_one_dense(const Rows<Code>& rows, const Request& request, int64_t n_c
     uint32_t cells[BLOCK];
     uint8_t counted[BLOCK];
     for (size_t first = 0; first < rows.n_rows; first += BLOCK) {
+        check_interrupt_at(first);
         const size_t n = std::min(BLOCK, rows.n_rows - first);
         std::fill_n(cells, n, 0u);
         for (size_t v = 0; v < request.variables.size(); ++v) {
@@ -176,6 +177,7 @@ void sort_by_key(std::vector<uint64_t>& keys, std::vector<uint32_t>& order) {
     std::vector<uint32_t> order_out(n);
     for (int shift = 0; shift < 64; shift += 8) {
         if ((((any ^ all) >> shift) & 255) == 0) continue;
+        check_interrupt();
         std::array<size_t, 257> begin{};
         for (uint64_t key : keys) ++begin[((key >> shift) & 255) + 1];
         for (size_t b = 0; b < 256; ++b) begin[b + 1] += begin[b];
@@ -200,6 +202,7 @@ void sort_rows(const std::vector<const Code*>& columns, const std::vector<int64_
         long double volume = 1;
         while (first > 0 && volume * radices[first - 1] < 9.2e18L) volume *= radices[--first];
         for (size_t i = 0; i < order.size(); ++i) {
+            check_interrupt_at(i);
             uint64_t key = 0;
             for (size_t c = first; c < last; ++c) key = key * static_cast<uint64_t>(radices[c]) + columns[c][order[i]];
             keys[i] = key;
@@ -232,6 +235,7 @@ SparseCells<Code> count_one_sparse(const Rows<Code>& rows, const Request& reques
 
     SparseCells<Code> cells;
     for (size_t i = 0; i < order.size(); ++i) {
+        check_interrupt_at(i);
         const uint32_t r = order[i];
         bool new_cell = i == 0;
         for (size_t v = 0; v < width && !new_cell; ++v) new_cell = columns[v][r] != columns[v][order[i - 1]];

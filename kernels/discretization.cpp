@@ -60,6 +60,7 @@ struct Search {
         const double tolerance = 1e-9 * whole.total;
         size_t best = last;
         for (size_t value = first; value + 1 < last; ++value) {
+            check_interrupt_at(value);
             for (int64_t cell = starts[value]; cell < starts[value + 1]; ++cell) {
                 const uint32_t group = classes[cell];
                 left.set(group, left.weights[group] + weights[cell]);

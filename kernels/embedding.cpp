@@ -12,7 +12,10 @@ nb::ndarray<nb::numpy, uint32_t> shuffled(Vector<const int32_t> repeats, uint64_
     std::vector<uint32_t> order;
     for (size_t unit = 0; unit < repeats.size(); ++unit) order.insert(order.end(), repeats(unit), uint32_t(unit));
     Random random(seed, stream);
-    for (size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(uint32_t(left))]);
+    for (size_t left = order.size(); left > 1; --left) {
+        check_interrupt_at(left);
+        std::swap(order[left - 1], order[random.below(uint32_t(left))]);
+    }
     const size_t count = order.size();
     return as_numpy(std::move(order), {count});
 }

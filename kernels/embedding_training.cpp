@@ -255,20 +255,6 @@ void copy_shard(Shard& shard, const Cut& cut, Matrix<float>& values, Matrix<floa
     copy_dimensions<OUT>(shard.rows.second_moments(), shard.width, second, begin);
 }
 
-void check_interrupt() {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
-// Run `work(thread)` on as many threads, the caller's among them.
-template <typename Work>
-void on_threads(int n_threads, Work&& work) {
-    std::vector<std::thread> threads;
-    for (int thread = 1; thread < n_threads; ++thread) threads.emplace_back(work, thread);
-    work(0);
-    for (auto& thread : threads) thread.join();
-}
-
 // So few steps at a time that an interrupt is noticed within a fraction of a second.
 size_t steps_at_a_time(const Units& units, const Sizes& sizes) {
     const size_t hidden = units.hidden_rows() * sizes.cut.dimensions;
@@ -302,7 +288,7 @@ double train(Matrix<float> values, Matrix<float> first, Matrix<float> second, si
         const size_t n_items = std::min(n_steps * batch_size, order.size() - begin);
         const AdamSteps steps(rates.data() + step, n_steps, steps_before + step, {weight_decay});
         Barrier barrier(static_cast<int>(used));
-        on_threads(static_cast<int>(used), [&](int thread) {
+        on_threads(used, [&](size_t thread) {
             run_steps(shards[thread], units, options, steps, order.data() + begin, n_items, begin, parts, exchange,
                       barrier);
         });

@@ -1,17 +1,15 @@
-// What every kernel file shares: array types, threads, and code compiled for several instruction sets.
+// What every kernel file shares: array types, and code compiled for several instruction sets.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <vector>
+
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 
@@ -36,34 +34,6 @@ nb::ndarray<nb::numpy, T> as_numpy(std::vector<T>&& values, std::initializer_lis
     auto* held = new std::vector<T>(std::move(values));
     nb::capsule owner(held, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
     return nb::ndarray<nb::numpy, T>(held->data(), shape, owner);
-}
-
-// Call `work(i)` for every i below `count`. Which thread takes which i never changes what `work(i)` computes, so
-// results do not depend on `n_threads`. The first exception is passed on.
-template <typename Work>
-void parallel_for(size_t count, int n_threads, Work&& work) {
-    const size_t workers = std::min<size_t>(std::max(n_threads, 1), count);
-    if (workers <= 1) {
-        for (size_t i = 0; i < count; ++i) work(i);
-        return;
-    }
-    std::atomic<size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex guard;
-    auto loop = [&] {
-        try {
-            for (size_t i; (i = next.fetch_add(1)) < count;) work(i);
-        } catch (...) {
-            std::lock_guard<std::mutex> lock(guard);
-            if (!failure) failure = std::current_exception();
-            next.store(count);
-        }
-    };
-    std::vector<std::thread> threads;
-    for (size_t worker = 1; worker < workers; ++worker) threads.emplace_back(loop);
-    loop();
-    for (auto& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
 }
 
 void bind_encoding(nb::module_& module);

@@ -124,6 +124,7 @@ nb::tuple count_sets(Columns<const Code> codes, Vector<const Code> classes, std:
             }
             uint32_t cells[STEP];
             for (size_t first = 0; first < n_rows; first += STEP) {
+                check_interrupt_at(first);
                 const size_t n = std::min(STEP, n_rows - first);
                 number_rows(columns.data(), shape.data(), size, classes.data(), n_classes, first, n, cells);
                 for (size_t r = 0; r < n; ++r) {

@@ -18,8 +18,10 @@ void for_each_block(const std::vector<Values>& values, int n_threads, Work&& wor
     const size_t n_rows = values.empty() ? 0 : values[0].n_rows;
     parallel_for((values.size() + GROUP - 1) / GROUP, n_threads, [&](size_t group) {
         const size_t end = std::min(values.size(), (group + 1) * GROUP);
-        for (size_t start = 0; start < n_rows; start += BLOCK)
+        for (size_t start = 0; start < n_rows; start += BLOCK) {
+            check_interrupt_at(start);
             for (size_t j = group * GROUP; j < end; ++j) work(j, start, std::min(BLOCK, n_rows - start));
+        }
     });
 }
 
@@ -113,6 +115,7 @@ void sort_by_key(std::vector<Keyed>& keyed) {
     }
     std::vector<Keyed> sorted(keyed.size());
     for (int shift = 0; shift < 64; shift += DIGIT) {
+        check_interrupt();
         std::vector<size_t> at(MASK + 2);
         for (const Keyed& each : keyed) ++at[((each.key >> shift) & MASK) + 1];
         if (std::find(at.begin(), at.end(), keyed.size()) != at.end()) continue;
@@ -173,6 +176,7 @@ Cells cells_of(const Values& values, const uint32_t* classes, size_t n_classes, 
     keyed.reserve(values.n_rows);
     with_type(values, [&](auto type) {
         for (size_t row = 0; row < values.n_rows; ++row) {
+            check_interrupt_at(row);
             const double value = double(values.at<decltype(type)>(row));
             const size_t source = weights ? row : class_of(row);
             if (value == value)
@@ -187,6 +191,7 @@ Cells cells_of(const Values& values, const uint32_t* classes, size_t n_classes, 
     cells.reserve(n_values);
     Tally tally(n_classes);
     for (size_t i = 0; i < keyed.size(); ++i) {
+        check_interrupt_at(i);
         tally.add(group(keyed[i].source), weight(keyed[i].source));
         if (i + 1 < keyed.size() && keyed[i].key == keyed[i + 1].key) continue;
         cells.values.push_back(value_of(keyed[i].key));

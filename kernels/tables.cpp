@@ -16,6 +16,7 @@ nb::ndarray<nb::numpy, int64_t> find_cells(Matrix<const Code> sorted, Columns<co
         nb::gil_scoped_release release;
         std::vector<Query> wanted(width);
         for (size_t r = 0; r < n_rows; ++r) {
+            check_interrupt_at(r);
             for (size_t v = 0; v < width; ++v) wanted[v] = columns[static_cast<size_t>(variables(v)) * n_rows + r];
             const auto compare = [&](int64_t cell) {  // below, equal or above the wanted cell
                 const Code* at = cells + static_cast<size_t>(cell) * width;
@@ -68,6 +69,7 @@ nb::ndarray<nb::numpy, double> gather_cells(Vector<const int64_t> cells, Vector<
     {
         nb::gil_scoped_release release;
         for (size_t r = 0; r < n_rows; ++r) {
+            check_interrupt_at(r);
             if (cells(r) < 0) continue;
             for (int64_t entry = starts(cells(r)); entry < starts(cells(r) + 1); ++entry) {
                 gathered[r * n_classes + classes(entry)] = weights(entry);

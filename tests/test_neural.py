@@ -1,6 +1,7 @@
 """NeuralKDB and its kin: what training sees, what it converges to, and what can be asked of the result."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
@@ -204,3 +205,13 @@ def test_progress_is_shown_on_request(capsys):
     assert "NeuralKDBClassifier: epoch 3 of 3, loss " in shown
     small(nk.NeuralKDBClassifier).fit(X, y)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("schedule", ["auto", "instances", "cells"])
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_where_nothing_was_counted_embeddings_stay_as_drawn_and_the_prior_decides(schedule, early_stopping):
+    X, y = pd.DataFrame({"nothing": [np.nan] * 4}), [0, 0, 0, 1]
+    model = nk.NeuralKDBClassifier(schedule=schedule, early_stopping=early_stopping, missing="impute", random_state=0)
+    model.fit(X, y)
+    assert model.loss_curve_ == []
+    np.testing.assert_allclose(model.predict_proba(X), [[0.75, 0.25]] * 4)

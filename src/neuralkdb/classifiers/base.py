@@ -79,6 +79,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
         self : object
             The fitted classifier.
         """
+        self._forget()
         data = TrainingData.read(self, X, y, sample_weight)
         self.members_ = self._fit_members(data)
         self.classes_ = data.labels
@@ -205,6 +206,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMet
             n_threads_of(self.n_jobs),
         )
         return result
+
+    def _forget(self) -> None:
+        """What a former fit has learned: a fit that fails or is interrupted leaves nothing that looks fitted."""
+        for learned in ("members_", "classes_"):
+            self.__dict__.pop(learned, None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
 
     @property
     def _names(self) -> list[str]:

@@ -26,7 +26,7 @@ from neuralkdb.inspection import ValueEmbeddings, similarities
 from neuralkdb.model import StructureLearner, TableStatistics, families_of, model_of, statistics_of
 from neuralkdb.network import Family, Floats, Structure
 from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw
-from neuralkdb.parameters.neural import Embedded, Fixed, HeldOut
+from neuralkdb.parameters.neural import Embedded, Fixed, HeldOut, has_weight
 from neuralkdb.parameters.training import Trainer
 from neuralkdb.structures.independent import Independent
 from neuralkdb.structures.k_dependence import KDependence
@@ -156,7 +156,8 @@ class NeuralClassifier(IncrementalClassifier):
             kept, held_out = split(counts, SHARE_HELD_OUT, estimator.trainer.seed)
             trained_on = statistics_of(structure, kept)
             held_out_tables = tables_of(structure, statistics_of(structure, held_out))
-            estimator = replace(estimator, held_out=HeldOut(held_out_tables))
+            if has_weight(held_out_tables):
+                estimator = replace(estimator, held_out=HeldOut(held_out_tables))
         return (self._member(encoding, structure, statistics, estimator.trained(tables_of(structure, trained_on))),)
 
     def _extended(self, member: Member, data: TrainingData) -> Member:

@@ -19,6 +19,11 @@ STEPS_OF_CELLS = 10_000  # what must not shrink with the number of cells is step
 EPOCHS_OF_CELLS = 30  # or this often each cell, where that is more
 
 
+def has_weight(tables: Tables) -> bool:
+    """Whether anything was counted."""
+    return any(table.weights.any() for table in tables.values())
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """Tables that are not trained on, and how many epochs may pass without a better loss on them."""
@@ -73,8 +78,10 @@ class Embedded:
         return Fixed(self.embeddings(tables), self.trainer.activation)
 
     def embeddings(self, tables: Tables) -> Embeddings:
-        """The embeddings after training."""
+        """The embeddings after training; as they were where nothing was counted."""
         embeddings = best = self._start(tables)
+        if not has_weight(tables):
+            return best
         schedule = self.schedule_for(tables)
         losses, held_out = list(embeddings.losses), []
         for embeddings, loss in self.trainer.epochs(embeddings, tables, schedule):  # noqa: B020
