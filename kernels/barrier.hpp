@@ -1,7 +1,12 @@
 // Where a few threads wait for each other thousands of times a second.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <ctime>
+
+#include "interrupts.hpp"
 
 class Barrier {
   public:
@@ -26,4 +31,35 @@ class Barrier {
     const int n_threads_;
     alignas(64) std::atomic<int> arrived_{0};
     alignas(64) std::atomic<unsigned> round_{0};
+};
+
+// Threads that meet so often that they help only while all of them run. On a busy machine they would wait for their turns
+// most of the time: then one thread works alone for a while, longer each time that company did not pay.
+class Company {
+  public:
+    explicit Company(size_t n_threads) : n_threads_(n_threads) {}
+
+    // Call `work(thread, threads, barrier)` on all threads, or on this one alone.
+    template <typename Work>
+    void work(Work&& work) {
+        const size_t threads = alone_ > 0 ? 1 : n_threads_;
+        Barrier barrier(static_cast<int>(threads));
+        const auto began = std::chrono::steady_clock::now();
+        const std::clock_t worked = std::clock();
+        on_threads(threads, [&](size_t thread) { work(thread, threads, barrier); });
+        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+        if (alone_ > 0) {
+            --alone_;
+        } else if (threads > 1) {
+            const bool side_by_side = double(std::clock() - worked) / CLOCKS_PER_SEC > WORTHWHILE * passed.count();
+            patience_ = side_by_side ? SHORT_WHILE : std::min(2 * patience_, LONG_WHILE);
+            alone_ = side_by_side ? 0 : patience_;
+        }
+    }
+
+  private:
+    static constexpr double WORTHWHILE = 1.4;  // processors that have to be at work
+    static constexpr int SHORT_WHILE = 16, LONG_WHILE = 1024;
+    const size_t n_threads_;
+    int alone_ = 0, patience_ = SHORT_WHILE;
 };

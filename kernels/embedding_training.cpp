@@ -1,23 +1,26 @@
 // Training embeddings: mini-batches of units, softmax, gradients, Adam.
 //
 // Threads split the dimensions, not the units: everything but the logits is local to a dimension. The dimensions fall
-// into at most PARTS fixed parts, whose shares of a logit are added in a fixed order, so the same seed gives the same
-// bits whatever the number of threads; more than PARTS threads are of no use.
+// into a few parts, more for large batches, whose shares of a logit are added in a fixed order, so the same seed gives the
+// same bits whatever the number of threads; more threads than parts are of no use.
 #include "adam.hpp"
+#include <span>
+
 #include "barrier.hpp"
 #include "kernels.hpp"
 #include "units.hpp"
 
 namespace {
 
-constexpr size_t PARTS = 2;
+constexpr size_t PARTS = 2, PARTS_OF_LARGE_BATCHES = 8, LARGE_BATCH = 512;
 
-// How the dimensions are cut: whole blocks, in at most PARTS parts.
+// How the dimensions are cut: whole blocks, in a number of parts that does not depend on the threads.
 struct Cut {
     size_t dimensions, blocks, parts;
 
-    explicit Cut(size_t dimensions_)
-        : dimensions(dimensions_), blocks((dimensions_ + LANES - 1) / LANES), parts(std::min(PARTS, blocks)) {}
+    Cut(size_t dimensions_, size_t batch_size)
+        : dimensions(dimensions_), blocks((dimensions_ + LANES - 1) / LANES),
+          parts(std::min(batch_size < LARGE_BATCH ? PARTS : PARTS_OF_LARGE_BATCHES, blocks)) {}
 
     size_t begin(size_t part) const { return blocks * part / parts * LANES; }
 };
@@ -45,11 +48,11 @@ struct Shard {
 // The shares of the logits, written by all threads and read by all: twice, so that one meeting a step is enough.
 struct Exchange {
     std::vector<Block> shares;
-    size_t stride;
+    size_t parts, stride;
 
-    Exchange(size_t stride_) : shares(2 * PARTS * stride_ / LANES), stride(stride_) {}
+    Exchange(size_t parts_, size_t stride_) : shares(2 * parts_ * stride_ / LANES), parts(parts_), stride(stride_) {}
 
-    INLINE float* part(size_t step, size_t part) { return shares.data()->lane + ((step % 2) * PARTS + part) * stride; }
+    INLINE float* part(size_t step, size_t part) { return shares.data()->lane + ((step % 2) * parts + part) * stride; }
 };
 
 INLINE void hide(Shard& shard, const Units& units, const Options& options, const AdamSteps& steps, size_t unit,
@@ -162,22 +165,24 @@ INLINE void backward_inputs(Shard& shard, const Units& units, const Options& opt
     shard.touched.clear();
 }
 
-MULTIVERSION void run_steps(Shard& shard, const Units& units, const Options& options, const AdamSteps& steps,
-                            const uint32_t* order, size_t n_items, uint64_t place, size_t parts, Exchange& exchange,
-                            Barrier& barrier) {
-    size_t step = 1;
+MULTIVERSION void run_steps(std::span<Shard> shards, const Units& units, const Options& options, const AdamSteps& steps,
+                            const uint32_t* order, size_t n_items, uint64_t place, size_t step, size_t parts,
+                            Exchange& exchange, Barrier& barrier) {
     for (size_t begin = 0; begin < n_items; begin += options.batch_size, ++step) {
         const size_t count = std::min(options.batch_size, n_items - begin);
         prefetch(units, order + begin, n_items - begin, options.batch_size);
-        arrange(shard.batch, units, order + begin, count);
-        forward(shard, units, options, steps, order + begin, place + begin, step, exchange);
+        for (Shard& shard : shards) {
+            arrange(shard.batch, units, order + begin, count);
+            forward(shard, units, options, steps, order + begin, place + begin, step, exchange);
+        }
         barrier.wait();
-        add_shares(shard.logit.data(), exchange, step, parts, shard.batch.slot[count]);
-        backward_softmax(shard, units, order + begin, count);
-        for (const auto& family : shard.batch.families) backward_child(shard, units, steps, family);
-        backward_inputs(shard, units, options, steps, order + begin, count, place + begin);
+        for (Shard& shard : shards) {
+            add_shares(shard.logit.data(), exchange, step, parts, shard.batch.slot[count]);
+            backward_softmax(shard, units, order + begin, count);
+            for (const auto& family : shard.batch.families) backward_child(shard, units, steps, family);
+            backward_inputs(shard, units, options, steps, order + begin, count, place + begin);
+        }
     }
-    shard.rows.settle(step, steps);
 }
 
 // What the sizes of everything follow from.
@@ -186,7 +191,7 @@ struct Sizes {
     size_t n_rows, n_families, n_inputs, most_values, batch_size;
 
     Sizes(const Units& units, size_t n_rows_, size_t dimensions, size_t n_families_, size_t batch_size_)
-        : cut(dimensions), n_rows(n_rows_), n_families(n_families_), n_inputs(n_rows_), most_values(0),
+        : cut(dimensions, batch_size_), n_rows(n_rows_), n_families(n_families_), n_inputs(n_rows_), most_values(0),
           batch_size(batch_size_) {
         for (size_t family = 0; family < n_families; ++family) {
             n_inputs = std::min<size_t>(n_inputs, units.child[family]);
@@ -255,6 +260,8 @@ void copy_shard(Shard& shard, const Cut& cut, Matrix<float>& values, Matrix<floa
     copy_dimensions<OUT>(shard.rows.second_moments(), shard.width, second, begin);
 }
 
+constexpr size_t STEPS_TOGETHER = 128;  // between two looks at whether the threads run side by side
+
 // So few steps at a time that an interrupt is noticed within a fraction of a second.
 size_t steps_at_a_time(const Units& units, const Sizes& sizes) {
     const size_t hidden = units.hidden_rows() * sizes.cut.dimensions;
@@ -276,22 +283,26 @@ double train(Matrix<float> values, Matrix<float> first, Matrix<float> second, si
                           static_cast<uint32_t>(dropout * 4294967296.0), scrambled(seed)};
     const Sizes sizes(units, values.shape(0), values.shape(1), child.size(), batch_size);
     const size_t parts = sizes.cut.parts, used = std::clamp<size_t>(std::max(n_threads, 1), 1, parts);
-    Exchange exchange(batch_size * rounded_up(sizes.most_values));
+    Exchange exchange(parts, batch_size * rounded_up(sizes.most_values));
     std::vector<Shard> shards;
     for (size_t thread = 0; thread < used; ++thread) {
         shards.push_back(make_shard(units, sizes, parts * thread / used, parts * (thread + 1) / used));
         copy_shard<false>(shards.back(), sizes.cut, values, first, second);
     }
     const size_t stretch = steps_at_a_time(units, sizes);
+    Company company(used);
     for (size_t step = 0; step < rates.size(); step += stretch) {
         const size_t n_steps = std::min(stretch, rates.size() - step), begin = step * batch_size;
-        const size_t n_items = std::min(n_steps * batch_size, order.size() - begin);
         const AdamSteps steps(rates.data() + step, n_steps, steps_before + step, {weight_decay});
-        Barrier barrier(static_cast<int>(used));
-        on_threads(used, [&](size_t thread) {
-            run_steps(shards[thread], units, options, steps, order.data() + begin, n_items, begin, parts, exchange,
-                      barrier);
-        });
+        for (size_t done = 0; done < n_steps; done += STEPS_TOGETHER) {
+            const size_t first = begin + done * batch_size, n_items = std::min(n_steps - done, STEPS_TOGETHER) * batch_size;
+            company.work([&](size_t thread, size_t threads, Barrier& barrier) {
+                const size_t each = used / threads;  // one, or all
+                run_steps({&shards[thread * each], each}, units, options, steps, order.data() + first,
+                          std::min(n_items, order.size() - first), first, done + 1, parts, exchange, barrier);
+            });
+        }
+        for (auto& shard : shards) shard.rows.settle(n_steps + 1, steps);
         check_interrupt();
     }
     for (auto& shard : shards) copy_shard<true>(shard, sizes.cut, values, first, second);
