@@ -12,17 +12,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from own_process import answer, best, peak_megabytes, timed
+from rows import write_rows
 from sections import machine, markdown, write_section
 
 SHARED = Path(os.environ.get("NEURALKDB_SHARED", Path(__file__).parents[2] / "shared")) / "data"
@@ -47,11 +46,7 @@ class Cell:
 
     def measure(self) -> dict[str, float]:
         """CPU seconds, wall seconds and megabytes, from a process of its own."""
-        names = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"]
-        environment = {**os.environ, **dict.fromkeys(names, "1")}
-        command = [sys.executable, __file__, "--cell", json.dumps(asdict(self))]
-        answer = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-        return json.loads(answer.stdout)  # type: ignore[no-any-return]
+        return answer([__file__, "--cell", json.dumps(asdict(self))])  # type: ignore[no-any-return]
 
 
 class Bar(NamedTuple):
@@ -67,15 +62,6 @@ class Bar(NamedTuple):
         met = self.figure >= self.bound if self.at_least else self.figure <= self.bound
         sign = ">=" if self.at_least else "<="
         return f"{'met    ' if met else 'NOT MET'}  {self.name:<58}{self.figure:9.3f} {sign} {self.bound:g} {self.unit}"
-
-
-def peak_megabytes() -> float:
-    """The largest resident memory of this process so far."""
-    status = Path("/proc/self/status")
-    if status.exists():  # `getrusage` would count what the parent held when it started this process
-        (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", status.read_text())
-        return int(peak) / 2**10
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def run(cell: Cell) -> dict[str, float]:
@@ -119,34 +105,6 @@ def build(cell: Cell) -> Any:
 
     threads = {"n_jobs": cell.threads} if cell.threads > 1 else {}
     return getattr(neuralkdb, f"{cell.model}Classifier")(**cell.options, **threads)
-
-
-def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """CPU and wall seconds."""
-    cpu, wall = time.process_time(), time.perf_counter()
-    work()
-    return time.process_time() - cpu, time.perf_counter() - wall
-
-
-def best(times: list[tuple[float, float]]) -> tuple[float, float]:
-    """The least CPU time and the least wall time."""
-    cpu, wall = zip(*times, strict=True)
-    return min(cpu), min(wall)
-
-
-def write_rows(folder: str, n_rows: int, n_features: int = 20, n_values: int = 5) -> None:
-    """Integers that depend on the class and on the column before, on disk: making them leaves no mark on memory."""
-    import numpy as np
-
-    random = np.random.default_rng(0)
-    y = random.integers(0, 2, n_rows)
-    X = np.empty((n_rows, n_features), np.int64)
-    for j in range(n_features):
-        noise = random.integers(0, n_values, n_rows)
-        copied = (X[:, j - 1] + y if j else y) % n_values
-        X[:, j] = np.where(random.random(n_rows) < 0.3, copied, noise)
-    np.save(f"{folder}/X.npy", X)
-    np.save(f"{folder}/y.npy", y)
 
 
 def load_rows(data: str) -> tuple[Any, Any, Any]:
