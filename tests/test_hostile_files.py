@@ -249,6 +249,8 @@ def _edit(name, **fields):
         _edit("Structure", min_count={"float": "nan"}),
         lambda document: document["fitted"].update(n_features_in_=3),
         lambda document: document["fitted"].update(n_features_in_=10**9),
+        lambda document: document["fitted"].update(n_features_in_=2**40, feature_names_in_=None),
+        lambda document: (document["fitted"].update(n_features_in_=2**40), document["fitted"].pop("feature_names_in_"))[:0],
         lambda document: document["fitted"].update(predict=1),
         lambda document: document["fitted"].pop("members_"),
         lambda document: document["parameters"].update(k=-1),

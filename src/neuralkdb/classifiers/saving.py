@@ -21,6 +21,7 @@ from neuralkdb.persistence.numbers import described, read_arrays, write_arrays
 FORMAT = "neuralkdb"
 VERSION = 1
 UPGRADES: dict[int, Callable[[Any], Any]] = {}  # from a document of a version to one of the next
+OPTIONAL: dict[str, Any] = {"feature_names_in_": NDArray[Any], "target_name_": str}
 CLASSIFIERS: dict[str, type[Savable]] = {}
 
 
@@ -72,7 +73,7 @@ class Savable:
     def _attributes(cls) -> dict[str, Any]:
         """What was learned, by name, and of which type it is."""
         own = [vars(base).get("_fitted", {}) for base in reversed(cls.__mro__)]
-        return {name: kind for part in own for name, kind in part.items()} | {"feature_names_in_": NDArray[Any]}
+        return {name: kind for part in own for name, kind in part.items()} | OPTIONAL
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -161,7 +162,7 @@ def _classifier(kind: type[Any], parameters: dict[str, Any], fitted: dict[str, A
     classifier._validate_params()
     require(parameters.get("n_jobs") != 0, "n_jobs is 0")
     expected = kind._attributes()
-    require(fitted.keys() | {"feature_names_in_"} == expected.keys(), f"{kind.__name__} was not learned")
+    require(fitted.keys() | OPTIONAL.keys() == expected.keys(), f"{kind.__name__} was not learned")
     for name, value in fitted.items():
         require(conforms(value, expected[name]), f"{name} is a {type(value).__name__}")
         setattr(classifier, name, value)
@@ -171,10 +172,6 @@ def _classifier(kind: type[Any], parameters: dict[str, Any], fitted: dict[str, A
 
 def _check_fitted(classifier: Any, fitted: dict[str, Any]) -> None:
     n_features, classes, members = classifier.n_features_in_, classifier.classes_, classifier.members_
-    names = fitted.get("feature_names_in_", np.empty(n_features, object))
-    require(names.shape == (n_features,) and names.dtype == object, "columns have no names")
-    named = names.tolist() if "feature_names_in_" in fitted else []
-    require(all(isinstance(name, str) for name in named) and len(set(named)) == len(named), "columns have no names")
     require(classes.ndim == 1 and len(set(classes.tolist())) == len(classes) > 0, "classes have no labels")
     require(members and all(0 < member.weight < np.inf for member in members), "members have no weight")
     for member in members:
@@ -184,3 +181,8 @@ def _check_fitted(classifier: Any, fitted: dict[str, Any]) -> None:
         check_statistics(member.structure, member.statistics)
         learned = [value for name, value in fitted.items() if name != "members_"]
         check_agreement(tuple(learned), size)
+    if "feature_names_in_" in fitted:
+        names = classifier.feature_names_in_
+        require(names.shape == (n_features,) and names.dtype == object, "columns have no names")
+        distinct = {name for name in names.tolist() if isinstance(name, str)}
+        require(len(distinct) == n_features, "columns have no names of their own")
