@@ -39,7 +39,8 @@ def said_of(data: bytes, folder) -> str:
 
 def changed(file: bytes, change) -> bytes:
     document, numbers = unpacked(file)
-    return packed(change(document) or document, numbers)
+    change(document)
+    return packed(document, numbers)
 
 
 def entry(document, name: str):
@@ -250,7 +251,7 @@ def _edit(name, **fields):
         lambda document: document["fitted"].update(n_features_in_=3),
         lambda document: document["fitted"].update(n_features_in_=10**9),
         lambda document: document["fitted"].update(n_features_in_=2**40, feature_names_in_=None),
-        lambda document: (document["fitted"].update(n_features_in_=2**40), document["fitted"].pop("feature_names_in_"))[:0],
+        lambda document: document["fitted"].update(n_features_in_=2**40) or document["fitted"].pop("feature_names_in_"),
         lambda document: document["fitted"].update(predict=1),
         lambda document: document["fitted"].pop("members_"),
         lambda document: document["parameters"].update(k=-1),
