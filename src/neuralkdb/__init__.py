@@ -6,7 +6,9 @@ from neuralkdb.classifiers.eskdb import ESKDBClassifier
 from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
 from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
 from neuralkdb.classifiers.neural import NeuralKDBClassifier, NeuralNBClassifier
+from neuralkdb.classifiers.saving import load
 from neuralkdb.classifiers.tan import SPTANClassifier, TANClassifier
+from neuralkdb.persistence.errors import ModelFileError
 
 __all__ = [
     "AODEClassifier",
@@ -16,6 +18,7 @@ __all__ = [
     "KDBClassifier",
     "KDFClassifier",
     "MNKDBClassifier",
+    "ModelFileError",
     "NaiveBayesClassifier",
     "NeuralKDBClassifier",
     "NeuralNBClassifier",
@@ -23,5 +26,6 @@ __all__ = [
     "SPTANClassifier",
     "TANClassifier",
     "WAODEClassifier",
+    "load",
 ]
 __version__ = "0.1.0"

@@ -82,6 +82,13 @@ class TableStatistics:
         tables = {request: _sum(table, other.tables[request], limit) for request, table in self.tables.items()}
         return TableStatistics(class_weights, tables)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without tuples as keys, which skops cannot write."""
+        return {**vars(self), "tables": tuple(self.tables.items())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({**state, "tables": dict(state["tables"])})
+
 
 @dataclass(frozen=True)
 class ClassStatistics:

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from neuralkdb.classifiers.describing import describe
+from neuralkdb.classifiers.saving import Savable
 from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
 from neuralkdb.counting import ArrayCounts
 from neuralkdb.encoding import Coding, Encoding
@@ -27,6 +28,7 @@ from neuralkdb.inspection import Explanation, explanation
 from neuralkdb.model import Model, StructureLearner, model_of, statistics_of
 from neuralkdb.network import Floats
 from neuralkdb.parameters.conditional import Block, ParameterEstimator
+from neuralkdb.persistence.types import storable
 
 BLOCK_ENTRIES = 2**19  # rows x classes that are scored at once
 
@@ -42,9 +44,13 @@ class Member:
     weight: float = 1.0
 
 
-class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+storable(Member)
+
+
+class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """A classifier with one network, or several over the same codes."""
 
+    _fitted: ClassVar[dict[str, Any]] = {"members_": tuple[Member, ...]}
     _averages_joint: ClassVar[bool] = True
 
     discretization: str

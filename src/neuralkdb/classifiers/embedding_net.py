@@ -56,6 +56,7 @@ class EmbeddingNetClassifier(BayesianNetworkClassifier):
     """
 
     _averages_joint: ClassVar[bool] = False
+    _fitted: ClassVar[dict[str, Any]] = {"_losses": list[float]}
     _parameter_constraints = {**SHARED_CONSTRAINTS, **{name: NEURAL_CONSTRAINTS[name] for name in OWN}}
 
     def __init__(

@@ -22,6 +22,7 @@ from neuralkdb.classifiers.training import (
 from neuralkdb.discretization import RandomQuantiles
 from neuralkdb.model import model_of, statistics_of
 from neuralkdb.network import Floats
+from neuralkdb.persistence.types import storable
 from neuralkdb.structures.k_dependence import descending
 from neuralkdb.structures.selective import SelectiveKDependence
 
@@ -37,6 +38,9 @@ class SampledOrder:
         noise = np.random.default_rng(self.seed).gumbel(size=len(information))
         with np.errstate(divide="ignore"):
             return descending(np.log(np.maximum(information, 0.0)) + noise)
+
+
+storable(SampledOrder)
 
 
 @documented

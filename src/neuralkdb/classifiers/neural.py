@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -25,7 +25,7 @@ from neuralkdb.encoding import Encoding
 from neuralkdb.inspection import ValueEmbeddings, similarities
 from neuralkdb.model import StructureLearner, TableStatistics, families_of, model_of, statistics_of
 from neuralkdb.network import Family, Floats, Structure
-from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw
+from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw, Embeddings
 from neuralkdb.parameters.neural import Embedded, Fixed, HeldOut, has_weight
 from neuralkdb.parameters.training import Trainer
 from neuralkdb.structures.independent import Independent
@@ -55,6 +55,7 @@ class NeuralClassifier(IncrementalClassifier):
     """A classifier whose probabilities are embeddings."""
 
     _parameter_constraints = NEURAL_CONSTRAINTS
+    _fitted: ClassVar[dict[str, Any]] = {"_embeddings": Embeddings}
 
     def __init__(
         self,

@@ -1,5 +1,9 @@
 """What a user can mend: each error is a sentence that says how."""
 
+from neuralkdb.tabular.errors import MissingPackageError
+
+__all__ = ["DataError", "LedgerError", "MethodError", "MissingPackageError", "ReproductionError"]
+
 
 class ReproductionError(ValueError):
     """The experiments cannot be run as asked."""
@@ -15,7 +19,3 @@ class MethodError(ReproductionError):
 
 class LedgerError(ReproductionError):
     """The results folder holds the results of something else."""
-
-
-class MissingPackageError(ReproductionError):
-    """A package is needed that is not installed."""

@@ -1,0 +1,150 @@
+"""The command `fit`: a table in, a model file out."""
+
+import argparse
+import sys
+import time
+import warnings
+from typing import Any
+
+from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, say, setting, share
+
+EXAMPLES = """\
+  neuralkdb fit adult.csv --target class -o adult.nkdb
+  neuralkdb fit adult.csv --target class --model KDB --set k=3 estimate=backoff -o adult.nkdb
+"""
+NOTHING = "-"
+WIDEST = 44  # characters of an example
+
+
+def add_to(commands: Commands) -> None:
+    """The command and its options."""
+    command = add_command(
+        commands,
+        "fit",
+        "learn a model from a table",
+        "Learn a model from a table and write it to a file. What was understood of each column is printed, and how "
+        "good the model is on rows that were held out; the model that is written has learned from all rows.",
+        EXAMPLES,
+    )
+    add = command.add_argument
+    add("table", metavar="TABLE", help=".csv, .tsv, .parquet or .arff, or - for standard input")
+    add("--target", required=True, metavar="COLUMN", help="the column to predict")
+    add("-o", "--output", required=True, metavar="FILE", help="where the model goes")
+    add("--model", metavar="NAME", help="which classifier; --model list names them all")
+    add("--set", type=setting, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of it")
+    add("--categorical", type=names, default=[], metavar="A,B", help="columns whose numbers are categories")
+    add("--ignore", type=names, default=[], metavar="A,B", help="columns to leave out, identifiers say")
+    add(
+        "--held-out", type=share, default=0.2, metavar="SHARE", help="of the rows, to score the model on (0.2; 0: none)"
+    )
+    command.set_defaults(command=fit)
+
+
+def fit(options: argparse.Namespace) -> int:
+    """Learn, score, and write the model."""
+    from neuralkdb.cli.models import DEFAULT, MODELS, made
+    from neuralkdb.cli.tables import labelled
+
+    if options.model == "list":
+        print("\n".join(MODELS))
+        return 0
+    started = time.perf_counter()
+    check_folder_of(options.output)
+    settings = dict(options.set) | ({"categorical_features": options.categorical} if options.categorical else {})
+    model = made(options.model or DEFAULT, settings)
+    X, y, n_unknown = labelled(options.table, options.target, options.ignore)
+    print(_about(X, y, options.target, n_unknown), flush=True)
+    scores = _held_out_scores(model, X, y, options.held_out)
+    fitted = _timed(model, X, y)
+    model.target_name_ = options.target
+    model.save(options.output)
+    print(_understood(model, X))
+    print(f"\n{type(model).__name__} learned from {len(X):,} rows in {fitted:.2f} s")
+    print(scores)
+    print(f"written to {options.output} in {time.perf_counter() - started:.1f} s all in all")
+    return 0
+
+
+def _about(X: Any, y: Any, target: str, n_unknown: int) -> str:
+    counts = y.value_counts()
+    shown = ", ".join(f"{label} {count / len(y):.1%}" for label, count in counts.head(6).items())
+    more = f" and {len(counts) - 6} more" if len(counts) > 6 else ""
+    without = f"; {n_unknown:,} rows without it left out" if n_unknown else ""
+    return f"{len(X):,} rows, {X.shape[1]} columns; {target} is one of {len(counts)}: {shown}{more}{without}"
+
+
+def _held_out_scores(model: Any, X: Any, y: Any, part: float) -> str:
+    """How good a model of the other rows is on those held out."""
+    from sklearn.base import clone
+    from sklearn.model_selection import train_test_split
+
+    from neuralkdb.evaluation import scores_of
+
+    rarest = int(y.value_counts().min())
+    n_held_out = round(part * len(X))
+    if n_held_out < 1 or len(X) - n_held_out < 2:
+        return "no rows held out to score it on"
+    stratified = y if rarest >= 2 and n_held_out >= y.nunique() <= len(X) - n_held_out else None
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=n_held_out, random_state=0, stratify=stratified)
+    trial = clone(model)
+    _timed(trial, X_train, y_train)
+    scores = scores_of(y_test, trial.predict_proba(X_test), trial.classes_)
+    auc = "" if scores.auc is None else f", AUC {scores.auc:.3f}"
+    return (
+        f"on {n_held_out:,} rows held out: accuracy {scores.accuracy:.3f}, log-loss {scores.log_loss:.3f}, "
+        f"Brier {scores.brier:.3f}, calibration error {scores.calibration_error:.3f}{auc}"
+    )
+
+
+def _timed(model: Any, X: Any, y: Any) -> float:
+    """Fit, and say on a terminal how far it is; the seconds."""
+    started = time.perf_counter()
+    on_terminal = sys.stderr.isatty()
+    name = f"{type(model).__name__} learns from {len(X):,} rows"
+    if on_terminal:
+        say(f"{name} ...", end="\r")
+    verbose = on_terminal and "verbose" in model.get_params()
+    model.set_params(**({"verbose": 1} if verbose else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # many classes for so few rows: the scores say it better
+        model.fit(X, y)
+    model.set_params(**({"verbose": 0} if verbose else {}))
+    return time.perf_counter() - started
+
+
+def _understood(model: Any, X: Any) -> str:
+    """A line for each column: how it is read, what its values are, and how much of it is missing."""
+    from neuralkdb.cli.tables import aligned
+
+    coders = zip(X.columns, model.members_[0].encoding.coders, strict=True)
+    rows = [_column(str(name), coder, X[name]) for name, coder in coders]
+    return "\n" + aligned([("column", "read as", "values", "missing", "for example"), *rows], numeric=(2, 3))
+
+
+def _column(name: str, coder: Any, column: Any) -> tuple[str, str, str, str, str]:
+    from neuralkdb.cli.tables import shortened
+    from neuralkdb.coders import Intervals
+
+    labels = [label for label in coder.labels if label != "missing"]
+    kind = "category"
+    if isinstance(coder, Intervals):
+        kind = "date, in intervals" if column.dtype.kind == "M" else "number, in intervals"
+        labels = _interval_labels(coder, column)
+    elif coder.cardinality > max(len(column) / 2, 20):
+        kind = "category (an identifier? then --ignore it)"
+    missing = column.isna().mean()
+    example = shortened(", ".join(labels), WIDEST) or NOTHING
+    return (shortened(name, 30), kind, str(len(labels)), f"{missing:.1%}" if missing else NOTHING, example)
+
+
+def _interval_labels(coder: Any, column: Any) -> list[str]:
+    """Intervals as a person would write them; dates as dates."""
+    import numpy as np
+
+    def written(cut: float) -> str:
+        return str(np.datetime64(int(cut), "ns").astype("datetime64[D]")) if column.dtype.kind == "M" else f"{cut:.6g}"
+
+    if not coder.n_intervals:
+        return []
+    cuts = [written(cut) for cut in coder.cuts]
+    return ["all"] if not cuts else [f"< {cuts[0]}", *(f"< {cut}" for cut in cuts[1:]), f"≥ {cuts[-1]}"]
