@@ -10,7 +10,7 @@ class EngineError(RuntimeError):
     """An engine is missing, cannot be reached, or failed half-way."""
 
 
-class MissingEngineError(EngineError, ModuleNotFoundError):
+class MissingEngineError(ModuleNotFoundError, EngineError):
     """An engine whose library is not installed."""
 
 

@@ -90,8 +90,9 @@ def _write(
     writer = None
     try:
         for batch in batches:
-            kept = pa.table(batch).select(list(keep))
-            predicted = pa.table({name: pa.array(column) for name, column in predict(batch).items()})
+            rows = pa.table(batch)
+            kept = rows.select(list(keep))
+            predicted = pa.table({name: pa.array(column) for name, column in predict(rows).items()})
             table = pa.table([*kept.columns, *predicted.columns], names=[*keep, *predicted.column_names])
             writer = writer or pq.ParquetWriter(path, table.schema)
             writer.write_table(table)
