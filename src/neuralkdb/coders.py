@@ -42,6 +42,10 @@ class Coder(Protocol):
     def labels(self) -> tuple[str, ...]:
         """What each code stands for."""
 
+    @property
+    def absent(self) -> int:
+        """The code of a missing value."""
+
     def rule(self, column: Column) -> Rule:
         """What the kernel needs to code this column."""
 
@@ -77,7 +81,7 @@ class Intervals:
             return Rule(column.values, self._book)
         known = np.array([self._number(level) for level in column.levels], dtype=np.float64)
         codes = np.searchsorted(self.cuts, known, side="right")
-        return Rule(column.values, _book_of_positions(self._targets[codes], self._absent))
+        return Rule(column.values, _book_of_positions(self._targets[codes], self.absent))
 
     def extended(self, column: Column, new_missing: bool) -> Intervals:
         """The same cuts, with a code for missing values if there are some for the first time."""
@@ -86,7 +90,8 @@ class Intervals:
         return replace(self, missing=self.n_intervals)
 
     @property
-    def _absent(self) -> int:
+    def absent(self) -> int:
+        """The code of a missing value."""
         return self.cardinality if self.missing is None else self.missing
 
     @cached_property
@@ -96,7 +101,7 @@ class Intervals:
 
     @cached_property
     def _book(self) -> _kernels.Book:
-        return self.cuts, self._targets, False, self._absent, self.cardinality
+        return self.cuts, self._targets, False, self.absent, self.cardinality
 
     def _number(self, level: Hashable) -> float:
         try:
@@ -137,7 +142,7 @@ class Categories:
             self._check_kind(column)
             return Rule(column.values, self._book)
         codes = np.array([self._code(level) for level in column.levels], dtype=np.uint32)
-        return Rule(column.values, _book_of_positions(codes, self._absent))
+        return Rule(column.values, _book_of_positions(codes, self.absent))
 
     def extended(self, column: Column, new_missing: bool) -> Categories:
         """New levels after the known ones, in their canonical order."""
@@ -152,7 +157,8 @@ class Categories:
         return replace(self, levels=(*self.levels, *levels))
 
     @property
-    def _absent(self) -> int:
+    def absent(self) -> int:
+        """The code of a missing value."""
         return self.cardinality if self.missing is None else self.missing
 
     def _code(self, level: Hashable) -> int:
@@ -195,7 +201,7 @@ class Categories:
         edges = np.array([self.levels[code] for code in codes], dtype=np.float64)
         order = np.argsort(edges)
         targets = np.array(codes, dtype=np.uint32)[order]
-        return edges[order], targets, True, self._absent, self.cardinality
+        return edges[order], targets, True, self.absent, self.cardinality
 
 
 def coder_of(name: str, summary: ColumnSummary, feature: int, cut_points: CutPoints | None, missing: str) -> Coder:
@@ -215,6 +221,7 @@ def _categories(name: str, summary: ColumnSummary, levels: tuple[Hashable, ...],
 
 
 def _intervals(name: str, summary: ColumnSummary, feature: int, cut_points: CutPoints, missing: str) -> Intervals:
+    summary = summary.coarse
     n_values = len(summary.values)
     cuts = cut_points.cuts(summary, feature) if n_values else np.empty(0)
     n_intervals = len(cuts) + 1 if n_values else 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _kernels
 from .columns import Column, as_categories, as_objects
+from .grid import MOST_VALUES, grid_of
 
 # More cells than this, and more than there are rows, are sorted rather than counted.
 FEWEST_CELLS = 4096
@@ -55,6 +56,27 @@ class ColumnSummary:
         weights = self.value_weights
         # Sums that differ by rounding are equal, whatever the order of the rows.
         return int(np.argmax(weights >= weights.max() * (1 - 1e-12)))
+
+    @property
+    def coarse(self) -> ColumnSummary:
+        """Numbers moved to the end of their grid cell that is farthest from the grid's centre, if they are many."""
+        if len(self.values) <= MOST_VALUES:
+            return self
+        grid = grid_of(float(self.values[0]), float(self.values[-1]))
+        assert grid is not None
+        cells = grid.cells(self.values)
+        first = np.flatnonzero(np.diff(cells, prepend=-np.inf))
+        last = np.append(first[1:], len(cells)) - 1
+        positions = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(cells))))
+        ends = self.values[np.where(cells[first] < 0, first, last)]
+        return gather(ends, np.repeat(positions, np.diff(self.starts)), self.classes, self.weights, self.missing)
+
+    @property
+    def without_classes(self) -> ColumnSummary:
+        """The same, all rows in one class."""
+        positions = np.repeat(np.arange(len(self.values)), np.diff(self.starts))
+        missing = self.missing.sum(keepdims=True)
+        return gather(self.values, positions, np.zeros_like(self.classes), self.weights, missing)
 
     def __add__(self, other: ColumnSummary) -> ColumnSummary:
         n_cells = np.concatenate([np.diff(self.starts), np.diff(other.starts)])

@@ -129,6 +129,15 @@ class SparseTable:
 Table = DenseTable | SparseTable
 
 
+def table_of(
+    codes: Codes, classes: NDArray[np.intp], weights: Floats, shape: Sequence[int], n_classes: int, limit: float
+) -> Table:
+    """Cells in any order, some perhaps more than once, as a table that is dense if it has at most `limit` entries."""
+    if volume(shape, n_classes) <= limit:
+        return _dense(codes, classes, weights, shape, n_classes)
+    return _sparse(codes, classes, weights, tuple(shape), n_classes)
+
+
 def _dense(
     codes: Codes, classes: NDArray[np.intp], weights: Floats, shape: Sequence[int], n_classes: int
 ) -> DenseTable:

@@ -7,7 +7,7 @@ for ensembles whose members differ in encoding.
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -90,6 +90,51 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         self.members_ = self._fit_members(data)
         self.classes_ = data.labels
         return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_table(
+        self, source: Any, target: str = "y", *, weight: str | None = None, features: Sequence[str] | None = None
+    ) -> Self:
+        """Learn from a table in an engine, by counts that the engine makes.
+
+        Parameters
+        ----------
+        source : path, or lazy table
+            A Parquet or CSV file, a folder of Parquet files, a pattern such as "data/*.parquet" or a table of a DuckDB
+            file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark data
+            frame, or any other lazy table that narwhals knows.
+        target : str, default="y"
+            The column of the classes.
+        weight : str, default=None
+            The column of weights of the rows.
+        features : list of str, default=None
+            The columns to learn from; all others by default.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier: what `fit` learns from the same rows.
+        """
+        from neuralkdb.engines.fitting import fit_table
+
+        return fit_table(self, source, target, weight, features)  # type: ignore[no-any-return]
+
+    def predict_table(self, source: Any, out: Any, *, keep: Sequence[str] = ()) -> None:
+        """Predict the rows of a table in an engine, a few at a time, and write them as Parquet.
+
+        Parameters
+        ----------
+        source : path, or lazy table
+            As in `fit_table`, with the columns learned from.
+        out : path
+            The Parquet file to write, with Spark a folder; columns "prediction" and "probability_" of each class.
+            It is there when all is written, and not before.
+        keep : list of str, default=()
+            Columns of the table to write beside the predictions.
+        """
+        from neuralkdb.engines.prediction import predict_table
+
+        predict_table(self, source, out, keep)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of the probability of each class.

@@ -1,0 +1,1 @@
+"""Counts elsewhere: lazy tables of DuckDB, Polars, Spark and others, and graphics processors."""
