@@ -97,6 +97,7 @@ class Grower {
             trees_.base.push_back((weight + strength_ * uniform) / (total + strength_));
             weight = 0;
         }
+        unseen_ = strength_ * uniform / (total + strength_);
     }
 
     // Counts the rows of a context: its classes, its values and its entries. Returns their weight.
@@ -161,7 +162,7 @@ class Grower {
             const uint32_t label = trees_.classes[context.first_class + c];
             const int64_t its = is_root ? 0 : position(&trees_.classes[before.first_class], before.n_classes, label);
             logs[c] = static_cast<float>(std::log(strength_ / total));
-            if (is_root) logs[c] += static_cast<float>(std::log(1.0 / static_cast<double>(cardinality_)));
+            if (is_root) logs[c] += static_cast<float>(std::log(unseen_));
             for (size_t v = 0; v < context.n_values; ++v) {
                 const uint32_t value = trees_.values[context.first_value + v];
                 double shrunk = base[value];
@@ -208,7 +209,7 @@ class Grower {
     const Code* classes_;
     const double* weights_;
     size_t n_rows_;
-    double strength_, least_weight_;
+    double strength_, least_weight_, unseen_ = 0;
     Trees& trees_;
     const Code* child_ = nullptr;
     size_t cardinality_ = 0, first_context_ = 0, first_entry_ = 0;
@@ -311,26 +312,27 @@ void add_tree_terms(Vector<const int64_t> roots, Matrix<const uint32_t> contexts
     }
 }
 
-// Log-probabilities of every family for rows that were counted, each left out of its own class: (blocks of LANES rows,
-// families, classes, LANES).
+using Terms = nb::ndarray<float, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+
+// Log-probabilities of every family for rows that were counted, each left out of its own class, into `terms`:
+// (blocks of LANES rows, families, classes, LANES).
 template <typename Code>
-nb::ndarray<nb::numpy, float> leave_one_out_terms(
+void leave_one_out_terms(
     Vector<const int64_t> roots, Matrix<const uint32_t> contexts, Vector<const uint32_t> reached,
     Vector<const uint32_t> values, Vector<const uint32_t> seen, Vector<const float> logs,
     Vector<const int64_t> variables, Vector<const int64_t> starts, Vector<const int64_t> cardinalities,
     Vector<const double> weights, Vector<const int64_t> first_base, Vector<const double> base, double strength,
-    Columns<const Code> codes, Vector<const Code> classes, Vector<const double> removed, size_t n_classes) {
+    Columns<const Code> codes, Vector<const Code> classes, Vector<const double> removed, Terms terms, size_t first_family) {
     const Forest forest(roots, contexts, reached, values, seen, logs, variables, starts, cardinalities);
-    const size_t n_rows = codes.shape(0), n_families = forest.n_families;
-    const size_t n_blocks = (n_rows + LANES - 1) / LANES;
-    std::vector<float> terms(n_blocks * n_families * n_classes * LANES);
-    {
-        nb::gil_scoped_release release;
-        for (size_t family = 0; family < n_families; ++family) {
+    const size_t n_rows = codes.shape(0), n_terms = terms.shape(1), n_classes = terms.shape(2);
+    if (terms.shape(0) * LANES < n_rows || n_terms < first_family + forest.n_families)
+        throw nb::value_error("there is no room for the terms");
+    nb::gil_scoped_release release;
+    for (size_t family = 0; family < forest.n_families; ++family) {
             const int64_t child = variables(static_cast<size_t>(starts(family + 1)) - 1);
             const Code* column = codes.data() + static_cast<size_t>(child) * n_rows;
             for (size_t row = 0; row < n_rows; ++row) {
-                float* target = terms.data() + ((row / LANES) * n_families + family) * n_classes * LANES + row % LANES;
+                float* target = terms.data() + ((row / LANES) * n_terms + first_family + family) * n_classes * LANES + row % LANES;
                 const uint32_t own = classes(row);
                 double probability = 0;
                 bool known = false;
@@ -349,9 +351,7 @@ nb::ndarray<nb::numpy, float> leave_one_out_terms(
                 });
                 if (known) target[own * LANES] = static_cast<float>(std::log(probability));
             }
-        }
     }
-    return as_numpy(std::move(terms), {n_blocks, n_families, n_classes, LANES});
 }
 
 template <typename Code>
@@ -367,7 +367,8 @@ void bind_codes(nb::module_& module) {
                nb::arg("reached"), nb::arg("values"), nb::arg("seen"), nb::arg("logs"), nb::arg("variables"),
                nb::arg("starts"), nb::arg("cardinalities"), nb::arg("weights"), nb::arg("first_base"),
                nb::arg("base"), nb::arg("strength"), nb::arg("codes").noconvert(), nb::arg("classes").noconvert(),
-               nb::arg("removed"), nb::arg("n_classes"));
+               nb::arg("removed"),
+               nb::arg("terms").noconvert(), nb::arg("first_family"));
 }
 
 }  // namespace
