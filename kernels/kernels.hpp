@@ -47,3 +47,6 @@ void bind_information(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_parent_sets(nb::module_& module);
 void bind_parent_set_scoring(nb::module_& module);
+void bind_context_trees(nb::module_& module);
+void bind_regressions(nb::module_& module);
+void bind_weighting(nb::module_& module);

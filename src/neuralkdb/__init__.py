@@ -2,6 +2,7 @@
 
 from neuralkdb.classifiers.ande import AnDEClassifier, AODEClassifier, WAODEClassifier
 from neuralkdb.classifiers.embedding_net import EmbeddingNetClassifier
+from neuralkdb.classifiers.ensemble import NeuralKDBEnsembleClassifier
 from neuralkdb.classifiers.eskdb import ESKDBClassifier
 from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
 from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
@@ -21,6 +22,7 @@ __all__ = [
     "ModelFileError",
     "NaiveBayesClassifier",
     "NeuralKDBClassifier",
+    "NeuralKDBEnsembleClassifier",
     "NeuralNBClassifier",
     "SKDBClassifier",
     "SPTANClassifier",

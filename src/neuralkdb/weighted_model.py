@@ -1,0 +1,85 @@
+"""Weighted sums of log-conditionals -> posteriors of coded rows; and what several of them say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from neuralkdb.network import Codes, Floats
+from neuralkdb.network_model import normalized
+from neuralkdb.parameters.conditional import Block
+from neuralkdb.weighting import Weights
+
+
+class Part(Protocol):
+    """Log-conditionals of some families."""
+
+    @property
+    def children(self) -> tuple[int, ...]:
+        """The feature of each term."""
+
+    def add_to(self, log_joint: Floats, codes: Codes, weights: Floats) -> None:
+        """Add the weighted terms of every row to `log_joint` (rows, classes); weights are (families, classes)."""
+
+    def only(self, family: int) -> Part:
+        """The part with one family."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedModel:
+    """Log-odds as a bias for each class plus a weighted sum over families."""
+
+    parts: tuple[Part, ...]
+    weights: Weights
+
+    def add_to(self, log_joint: Floats, codes: Codes, share: float) -> None:
+        """Add a share of the sum to `log_joint` (rows, classes)."""
+        log_joint += share * self.weights.bias
+        for part, weights in self._weighted():
+            part.add_to(log_joint, codes, share * weights)
+
+    def add_terms_to(self, terms: Floats, codes: Codes, share: float) -> None:
+        """Add a share of each feature's terms to `terms` (features + 1, rows, classes), the bias the first."""
+        terms[0] += share * self.weights.bias
+        for part, weights in self._weighted():
+            for family, child in enumerate(part.children):
+                target = terms[1 + child % (len(terms) - 1)]
+                part.only(family).add_to(target, codes, share * weights[family : family + 1])
+
+    def _weighted(self) -> list[tuple[Part, Floats]]:
+        ends = np.cumsum([len(part.children) for part in self.parts])[:-1]
+        return list(zip(self.parts, np.split(self.weights.families, ends), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """A logarithmic opinion pool: the mean of the members' log-odds, times a sharpness.
+
+    Codes are those of several encodings of `n_features` features side by side.
+    """
+
+    members: tuple[WeightedModel, ...]
+    sharpness: float
+    class_weights: Floats  # (classes,)
+    n_features: int
+    has_joint = False
+
+    def log_joint(self, block: Block) -> Floats:
+        """Log P(y | x) up to a constant of each row, (rows, classes)."""
+        total = np.zeros((len(block.codes), len(self.class_weights)))
+        for member in self.members:
+            member.add_to(total, block.codes, self.sharpness / len(self.members))
+        return total
+
+    def log_posterior(self, block: Block) -> Floats:
+        """Log P(y | x) of every row, (rows, classes)."""
+        return normalized(self.log_joint(block), self.class_weights)
+
+    def log_terms(self, block: Block) -> Floats:
+        """What the log joint is the sum of: the bias, then each feature, (rows, features + 1, classes)."""
+        terms = np.zeros((self.n_features + 1, len(block.codes), len(self.class_weights)))
+        for member in self.members:
+            member.add_terms_to(terms, block.codes, self.sharpness / len(self.members))
+        return terms.transpose(1, 0, 2)

@@ -1,0 +1,125 @@
+"""Discriminative weights: how much each log-conditional counts for each class, learned on leave-one-out estimates.
+
+    log P(y | x) = bias_y + sum over families f of weight_fy log P(x_f | parents, y) - log of the sum over classes
+
+A term of a training row comes from counts without that row: a model that has seen the row would find its own
+conditionals too good, and weigh them too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+
+from neuralkdb import _kernels
+from neuralkdb.counting import CodedRows
+from neuralkdb.network import Floats
+
+LANES = 16  # rows that stand side by side in terms
+Terms = NDArray[np.float32]  # (blocks of LANES rows, families, classes, LANES)
+
+
+class Fitted(Protocol):
+    """Estimates that can leave out a row they were made from."""
+
+    @property
+    def n_terms(self) -> int:
+        """How many families there are."""
+
+    def leave_one_out(self, rows: CodedRows, removed: Floats, terms: Terms, first: int) -> None:
+        """Write the terms of every row, `removed` of its weight left out of its own class, from family `first` on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weight of each family for each class, and a bias for each class."""
+
+    families: Floats  # (families, classes)
+    bias: Floats  # (classes,)
+
+    @property
+    def flat(self) -> Floats:
+        """All numbers, the bias last."""
+        return np.append(self.families, self.bias)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """Weights that minimize the log-loss, pulled to the family's mean weight, and that to what is expected of it."""
+
+    pull: float = 3.0
+    pull_of_bias: float = 0.1
+    n_steps: int = 60
+
+    def learn(self, terms: Terms, rows: CodedRows, expected: Weights, start: Weights) -> Weights:
+        """The weights of rows with these terms, searched from `start`."""
+        classes, shape = rows.classes.astype(np.uint32), expected.families.shape
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            loss, slope = _kernels.weighted_loss(terms, classes, rows.weights, flat)
+            penalty, its_slope = self.penalty(flat, expected)
+            return loss + penalty, slope + its_slope
+
+        options = {"maxiter": self.n_steps, "ftol": 1e-6, "gtol": 1e-4}
+        flat = minimize(objective, start.flat, jac=True, method="L-BFGS-B", options=options).x
+        return Weights(flat[: -shape[1]].reshape(shape), flat[-shape[1] :])
+
+    def penalty(self, flat: Floats, expected: Weights) -> tuple[float, Floats]:
+        """The pull on weights and biases, and its gradient.
+
+        The mean weight v of a family is where pull / 2 (sum of (w - v)^2 + (v - expected)^2) is least.
+        """
+        n_classes, prior = len(expected.bias), expected.families[:, :1]
+        weights, bias = flat[:-n_classes].reshape(-1, n_classes), flat[-n_classes:] - expected.bias
+        mean = (weights.sum(axis=1, keepdims=True) + prior) / (n_classes + 1.0)
+        away = weights - mean
+        penalty = self.pull / 2 * ((away**2).sum() + ((mean - prior) ** 2).sum())
+        penalty += self.pull_of_bias / 2 * (bias @ bias)
+        return float(penalty), np.append(self.pull * away, self.pull_of_bias * bias)
+
+
+def expected_weights(features: Sequence[int], class_weights: Floats) -> Weights:
+    """The terms of a feature share one, and the bias is the logarithm of the classes' shares."""
+    _, position, counts = np.unique(features, return_inverse=True, return_counts=True)
+    shares = 1.0 / counts[position]
+    return Weights(np.repeat(shares[:, None], len(class_weights), axis=1), log_shares(class_weights))
+
+
+def log_shares(class_weights: Floats) -> Floats:
+    """Logarithm of the share of each class, one row added to each."""
+    return np.asarray(np.log((class_weights + 1.0) / (class_weights.sum() + len(class_weights))))
+
+
+def leave_one_out_terms(parts: Sequence[Fitted], rows: CodedRows, n_classes: int) -> Terms:
+    """The terms of all families of all parts."""
+    n_blocks, n_terms = -(-len(rows.classes) // LANES), sum(part.n_terms for part in parts)
+    terms = np.zeros((n_blocks, n_terms, n_classes, LANES), np.float32)
+    removed, first = np.minimum(rows.weights, 1.0), 0
+    for part in parts:
+        part.leave_one_out(rows, removed, terms, first)
+        first += part.n_terms
+    return terms
+
+
+def log_posteriors(terms: Terms, weights: Weights, n_rows: int) -> Floats:
+    """Log P(y | x) of the rows with these terms, (rows, classes)."""
+    posteriors = _kernels.weighted_posteriors(terms, weights.flat, n_rows)
+    return np.log(np.maximum(posteriors.astype(float), 1e-30))
+
+
+def best_sharpness(log_posteriors: Floats, rows: CodedRows) -> float:
+    """What to multiply log-posteriors by for the least log-loss on rows; pulled to one as by ten rows."""
+    own = np.arange(len(rows.classes)), rows.classes
+
+    def loss(log_sharpness: float) -> float:
+        scaled = np.exp(log_sharpness) * log_posteriors
+        scaled -= scaled.max(axis=1, keepdims=True)
+        losses = np.log(np.exp(scaled).sum(axis=1)) - scaled[own]
+        return float(rows.weights @ losses + 10.0 * log_sharpness**2)
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
