@@ -29,7 +29,10 @@ weight_decay : float, default={weight_decay}
 parent_dropout : float, default={parent_dropout}
     Probability with which a parent is left out of a sum in training.
 early_stopping : bool, default={early_stopping}
-    Hold a tenth of the rows out, and stop when the loss on them has not improved for two epochs.""",
+    Hold a tenth of the rows out, and stop when the loss on them has not improved for two epochs.
+device : str, default={device}
+    Where PyTorch counts and trains, "cuda" for a graphics processor, or "cpu". By default the library's own kernels
+    do.""",
     "estimate": """\
 estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
     How counts become probabilities. "m" is (N(x, pa, y) + m / |A|) / (N(pa, y) + m), "laplace" adds the same

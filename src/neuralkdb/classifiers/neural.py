@@ -46,6 +46,7 @@ NEURAL_CONSTRAINTS: dict[str, Any] = {
     "weight_decay": [Interval(Real, 0, None, closed="left")],
     "parent_dropout": [Interval(Real, 0, 1, closed="left")],
     "early_stopping": ["boolean"],
+    "device": [str, None],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }
@@ -69,6 +70,7 @@ class NeuralClassifier(IncrementalClassifier):
         weight_decay: float = 0.0,
         parent_dropout: float = 0.0,
         early_stopping: bool = False,
+        device: str | None = None,
         discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
@@ -86,6 +88,7 @@ class NeuralClassifier(IncrementalClassifier):
         self.weight_decay = weight_decay
         self.parent_dropout = parent_dropout
         self.early_stopping = early_stopping
+        self.device = device
         self.discretization = discretization
         self.n_bins = n_bins
         self.missing = missing
@@ -144,9 +147,21 @@ class NeuralClassifier(IncrementalClassifier):
             self.batch_size,
             self.learning_rate,
             self.schedule,
-            Trainer(self.activation, self.weight_decay, self.parent_dropout, seed, threads),
+            self._on_device(Trainer(self.activation, self.weight_decay, self.parent_dropout, seed, threads)),
             report=self._report if self.verbose else None,
         )
+
+    def _encoded(self, data: TrainingData) -> Any:
+        encoding, counts = super()._encoded(data)
+        return encoding, self._on_device(counts)
+
+    def _on_device(self, host: Any) -> Any:
+        """The trainer, or the counts in memory, that computes where the user wants."""
+        if self.device is None:
+            return host
+        from neuralkdb.engines.gpu import ON_DEVICE
+
+        return ON_DEVICE.get(type(host), lambda counts, _: counts)(host, self.device)
 
     def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
         encoding, counts = self._encoded(data)
@@ -240,6 +255,7 @@ class NeuralKDBClassifier(NeuralClassifier):
         weight_decay: float = 0.0,
         parent_dropout: float = 0.0,
         early_stopping: bool = False,
+        device: str | None = None,
         discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
@@ -258,6 +274,7 @@ class NeuralKDBClassifier(NeuralClassifier):
             weight_decay=weight_decay,
             parent_dropout=parent_dropout,
             early_stopping=early_stopping,
+            device=device,
             discretization=discretization,
             n_bins=n_bins,
             missing=missing,

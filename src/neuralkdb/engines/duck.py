@@ -12,7 +12,12 @@ from typing import Any, ClassVar
 from neuralkdb.engines.engine import temporary_file
 from neuralkdb.engines.errors import EngineError, failing, missing
 
-MEMORY = "1GB"  # what a connection of the library's own takes; more than that is on disk
+SETTINGS = {  # of the library's own connections: what does not fit into this much memory is on disk
+    "memory_limit": "1GB",
+    "temp_directory": gettempdir(),
+    "preserve_insertion_order": "false",
+    "enable_progress_bar": "false",
+}
 READERS = {
     ".parquet": "read_parquet",
     ".pq": "read_parquet",
@@ -54,12 +59,10 @@ def connect() -> Any:
         import duckdb
     except ModuleNotFoundError as error:
         raise missing("duckdb", "engines", "Reading tables from files") from error
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": MEMORY,
-        "temp_directory": gettempdir(),
-        "preserve_insertion_order": "false",
-    }
-    return duckdb.connect(config=settings)
+    connection = duckdb.connect()
+    for name, value in SETTINGS.items():
+        connection.execute(f"SET {name} = '{value}'")
+    return connection
 
 
 def scan(source: str, *, ordered: bool = False) -> Any:
