@@ -5,8 +5,8 @@
     python benchmarks/gpu.py --docs gpu.json       write the figures of a run into docs/measurements.md
 
 Batch size, steps and activation are the same on both sides. The device trains a whole epoch; the kernels are timed for
-some steps, and their epoch is that many steps more: a step costs the same at any time. One training uses two cores at
-most, so as many trainings as there are pairs of cores also run at once: what they do together is the most that all
+some steps, and their epoch is that many steps more: a step costs the same at any time. One training cannot use all
+cores, so as many trainings as there are pairs of cores also run at once: what they do together is the most that all
 cores could do with these kernels.
 """
 
