@@ -33,7 +33,7 @@ def similar_values(classifier: Any, feature: str, value: str, n: int = 5) -> lis
     similar : list of (str, float)
         Labels and the correlation of log P(value | context) over the contexts of the training rows.
     """
-    labels, similar = value_similarities(classifier, feature)
+    labels, similar, _ = value_similarities(classifier, feature)
     if value not in labels:
         raise ValueError(f"{feature} has no value {value}, only {', '.join(labels)}")
     own = labels.index(value)
@@ -41,8 +41,8 @@ def similar_values(classifier: Any, feature: str, value: str, n: int = 5) -> lis
     return [(labels[other], float(similar[own][other])) for other in order[:n]]
 
 
-def value_similarities(classifier: Any, feature: str) -> tuple[tuple[str, ...], Floats]:
-    """The values of a feature in the first member, and how alike they are, (values, values)."""
+def value_similarities(classifier: Any, feature: str) -> tuple[tuple[str, ...], Floats, Floats]:
+    """The values of a feature in the first member, how alike they are, (values, values), and their weights."""
     check_is_fitted(classifier)
     names = list(classifier._names)
     if feature not in names:
@@ -51,7 +51,9 @@ def value_similarities(classifier: Any, feature: str) -> tuple[tuple[str, ...], 
     family = next((each for each in conditionals(member.model) if each.family.child == number), None)
     if family is None:
         raise ValueError(f"{type(classifier).__name__} has no probabilities of {feature}")
-    return member.encoding.labels(number), similarities(family.law)
+    seen = family.law.table.marginal((len(family.family.parents),))
+    weights = seen.at(np.arange(seen.shape[0], dtype=np.uint32).reshape(-1, 1, order="F"), (0,)).sum(axis=1)
+    return member.encoding.labels(number), similarities(family.law), weights
 
 
 def conditionals(model: Any) -> Iterator[Conditional]:

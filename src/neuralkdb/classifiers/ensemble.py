@@ -176,9 +176,7 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
             fitter = Fitter(rows, views, information, moments, counts.n_classes, self.strength, Weighting(self.pull))
             trained = list(self._reported(pool.map(fitter.fit, plans)))
         self.sharpness_ = _sharpness(trained, rows, counts.n_classes)
-        model = Pool(
-            tuple(each.model for each in trained), self.sharpness_, fitter.class_weights, len(data.columns)
-        )
+        model = Pool(tuple(each.model for each in trained), self.sharpness_, fitter.class_weights, len(data.columns))
         self.feature_importances_ = _importances(model, rows, views)
         networks = tuple(Network(_plain(each.families, len(data.columns))) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")

@@ -31,9 +31,15 @@ def add_command(commands: Commands, name: str, summary: str, description: str, e
     return commands.add_parser(name, help=summary, description=description, **with_examples(f"examples:\n{examples}"))
 
 
-def say(line: str, end: str = "\n") -> None:
+def say(line: str) -> None:
     """Something to tell beside the results."""
-    print(line, file=sys.stderr, flush=True, end=end)
+    print(line, file=sys.stderr, flush=True)
+
+
+def show_progress(line: str = "") -> None:
+    """How far it is, in one line of a terminal that the next one overwrites; the empty line clears it away."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[2K{line}", file=sys.stderr, flush=True, end="")
 
 
 def check_folder_of(path: str) -> None:

@@ -1,10 +1,9 @@
 """The command `evaluate`: classifiers side by side, by cross-validation."""
 
 import argparse
-import sys
-from typing import Any
+from pathlib import Path
 
-from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, folds, names, say
+from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, folds, names, say, show_progress
 
 EXAMPLES = """\
   neuralkdb evaluate adult.csv --target class --models "NeuralKDB,KDB(k=3),TAN" --cv 5 --html adult.html
@@ -45,17 +44,12 @@ def evaluate(options: argparse.Namespace) -> int:
     print(about, flush=True)
     results = []
     for name, model in models.items():
-        results.append(cross_validated(name, model, X, y, options.cv, _progress))
+        results.append(cross_validated(name, model, X, y, options.cv, show_progress))
     rows = [results[0].header, *(result.row for result in results)]
     print(aligned(rows, numeric=range(1, len(rows[0]))))
     if options.html:
         from neuralkdb.pages import comparison_page, write_page
 
-        write_page(options.html, comparison_page(options.table, about, results))
+        write_page(options.html, comparison_page(Path(options.table).name, about, results))
         say(f"written to {options.html}")
     return 0
-
-
-def _progress(what: Any) -> None:
-    if sys.stderr.isatty():
-        say(f"\x1b[2K{what}", end="\r")

@@ -6,7 +6,7 @@ import time
 import warnings
 from typing import Any
 
-from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, say, setting, share
+from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, setting, share, show_progress
 
 EXAMPLES = """\
   neuralkdb fit adult.csv --target class -o adult.nkdb
@@ -99,16 +99,14 @@ def _held_out_scores(model: Any, X: Any, y: Any, part: float) -> str:
 def _timed(model: Any, X: Any, y: Any) -> float:
     """Fit, and say on a terminal how far it is; the seconds."""
     started = time.perf_counter()
-    on_terminal = sys.stderr.isatty()
-    name = f"{type(model).__name__} learns from {len(X):,} rows"
-    if on_terminal:
-        say(f"{name} ...", end="\r")
-    verbose = on_terminal and "verbose" in model.get_params()
-    model.set_params(**({"verbose": 1} if verbose else {}))
+    told = {"verbose": 1} if sys.stderr.isatty() and "verbose" in model.get_params() else {}
+    before = {name: model.get_params()[name] for name in told}
+    show_progress("" if told else f"{type(model).__name__} learns from {len(X):,} rows ...")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # many classes for so few rows: the scores say it better
-        model.fit(X, y)
-    model.set_params(**({"verbose": 0} if verbose else {}))
+        model.set_params(**told).fit(X, y)
+    model.set_params(**before)
+    show_progress()
     return time.perf_counter() - started
 
 

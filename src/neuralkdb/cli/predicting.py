@@ -1,9 +1,8 @@
 """The command `predict`: labels and probabilities of the rows of a table of any size."""
 
 import argparse
-import sys
 
-from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, say
+from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, say, show_progress
 
 EXAMPLES = """\
   neuralkdb predict adult.nkdb new.csv -o answers.csv
@@ -47,8 +46,8 @@ def predict(options: argparse.Namespace) -> int:
             answers.insert(0, "label", model.classes_[probabilities.argmax(axis=1)])
             writer.write(answers)
             done += len(answers)
-            if sys.stderr.isatty():
-                say(f"{done:,} rows", end="\r")
+            show_progress(f"{done:,} rows")
+    show_progress()
     if options.output != "-":
         say(f"{done:,} rows written to {options.output}")
     return 0

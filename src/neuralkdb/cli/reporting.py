@@ -1,6 +1,7 @@
 """The command `report`: a model and a table as one page."""
 
 import argparse
+from pathlib import Path
 
 from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, natural, say
 
@@ -44,6 +45,6 @@ def report(options: argparse.Namespace) -> int:
     model = neuralkdb.load(options.model)
     rows = [natural(row) for row in options.rows]
     X, y, target = judged(model, options.table, options.target)
-    write_page(options.output, report_page(model, X, y, target, options.table, rows))
+    write_page(options.output, report_page(model, X, y, target, Path(options.table).name, rows))
     say(f"written to {options.output}")
     return 0
