@@ -39,15 +39,16 @@ td.cell { border: 1px solid var(--back); }
 .bars > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 18rem; }
 .bars i { display: block; height: .8rem; border-radius: 2px; background: var(--for); }
 .bars b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
-.says { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .15rem .75rem;
-  align-items: center; font-size: .875rem; }
-.says > span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.says { display: grid; grid-template-columns: minmax(0, 15fr) minmax(0, 8fr) max-content; gap: .15rem .6rem;
+  align-items: center; font-size: .8125rem; line-height: 1.4; }
+.says > span { min-width: 0; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
+  -webkit-line-clamp: 2; }
 .says em { font-style: normal; color: var(--soft); }
 .says > div { position: relative; height: 1.1rem; background:
   linear-gradient(var(--line), var(--line)) center / 1px 100% no-repeat; }
 .says i { position: absolute; top: .15rem; height: .8rem; background: var(--for); border-radius: 2px; }
 .says i.less { background: var(--against); }
-.says b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
+.says b { font-weight: 400; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.5rem 2rem; }
 figure { margin: 0; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
