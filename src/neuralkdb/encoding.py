@@ -46,6 +46,11 @@ class Encoding:
         return len(self.coders)
 
     @property
+    def column_coders(self) -> tuple[Coder, ...]:
+        """One for each column, the first where there are several."""
+        return self.coders[: self.n_features]
+
+    @property
     def cardinalities(self) -> tuple[int, ...]:
         """The number of codes of each feature. The code after the last means marginalized."""
         return tuple(coder.cardinality for coder in self.coders)

@@ -76,7 +76,7 @@ def names_of(model: Any) -> list[str]:
 
 def text_columns(model: Any) -> list[str]:
     """The columns whose categories are text: not to be read as numbers, whatever they look like."""
-    coders = zip(names_of(model), model.members_[0].encoding.coders, strict=True)
+    coders = zip(names_of(model), model.members_[0].encoding.column_coders, strict=True)
     return [
         name
         for name, coder in coders
