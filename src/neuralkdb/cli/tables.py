@@ -96,7 +96,7 @@ def features_of(model: Any, table: DataFrame, source: str) -> DataFrame:
             f"{source} lacks {', '.join(absent[:8])}{more}, which the model needs: "
             f"it has {', '.join(map(str, table.columns[:20]))}"
         )
-    coders = model.members_[0].encoding.coders
+    coders = model.members_[0].encoding.column_coders
     columns = {name: _as_learned(table[name], coder) for name, coder in zip(names, coders, strict=True)}
     return pandas().DataFrame(columns)
 
