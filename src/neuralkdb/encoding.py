@@ -47,7 +47,7 @@ class Encoding:
 
     @property
     def column_coders(self) -> tuple[Coder, ...]:
-        """The code book of each column; the first of those that have several."""
+        """One for each column, the first where there are several."""
         return self.coders[: self.n_features]
 
     @property

@@ -95,8 +95,8 @@ class TrainingData:
     def summaries(self, categorical_features: Any, n_threads: int) -> list[ColumnSummary]:
         """The weight of each value of each column in each class."""
         categorical = mark_categorical(self.columns, categorical_features)
-        options = {"categorical": categorical, "n_threads": n_threads}
-        return list(summarize(self.columns, self.classes, len(self.labels), self.weights, **options))
+        rows = self.columns, self.classes, len(self.labels), self.weights
+        return list(summarize(*rows, categorical=categorical, n_threads=n_threads))
 
     def encoding(
         self, cut_points: CutPoints | None, missing: str, categorical_features: Any, n_threads: int

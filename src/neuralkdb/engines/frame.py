@@ -207,7 +207,7 @@ class Frame:
         terms = [nw.col(code_name(feature)).cast(nw.Int64) * factor for feature, factor in sample.factors]
         some = replace(self, lazy=self.lazy.filter(nw.sum_horizontal(*terms) % sample.MODULUS < sample.end))
         answer = some.collect(some.lazy.group_by(CLASS).agg(self.total.alias(WEIGHT)), "counting classes")
-        return some, np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], n_classes)
+        return some, np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], n_classes).astype(float)
 
     def of_class(self, label: int) -> Frame:
         """The rows of a coded table that have this class, which becomes their only one."""
