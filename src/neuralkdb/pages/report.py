@@ -179,7 +179,10 @@ def _mistakes(judged: Judged, counts: NDArray[np.int64]) -> str:
 def _maps(judged: Judged) -> str:
     """Maps of the features with the most values, of those that have some."""
     encoding = judged.model.members_[0].encoding
-    sizes = [coder.cardinality if FEWEST_VALUES <= coder.cardinality <= MOST_VALUES else 0 for coder in encoding.coders]
+    sizes = [
+        coder.cardinality if FEWEST_VALUES <= coder.cardinality <= MOST_VALUES else 0
+        for coder in encoding.column_coders
+    ]
     names = judged.model._names
     ranked = [name for name, _ in _what_matters(judged)]
     chosen = [names.index(name) for name in ranked if sizes[names.index(name)]]
