@@ -20,7 +20,7 @@ from neuralkdb.classifiers.training import TrainingData, n_threads_of
 from neuralkdb.classifiers.views import Views
 from neuralkdb.counting import ArrayCounts, CodedRows, Counts
 from neuralkdb.discretization import CutPoints, EqualFrequency, EqualWidth, MinimumDescriptionLength, RandomBins
-from neuralkdb.information import class_information, pairwise_information
+from neuralkdb.information import KnownInformation, class_information, pairwise_information
 from neuralkdb.inspection import against_others
 from neuralkdb.network import Family, Floats, Network, Structure
 from neuralkdb.parameters.conditional import Block
@@ -178,7 +178,8 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
         self.feature_importances_ = _importances(model, rows, views)
         networks = tuple(Network(_plain(each.families, n_columns)) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")
-        return (Member(views.encoding, structure, None, model),)
+        known = KnownInformation.of(*information[0], [family for network in networks for family in network.families])
+        return (Member(views.encoding, structure, known, model),)
 
     def _plans(self) -> tuple[list[Plan], list[CutPoints]]:
         seeds = check_random_state(self.random_state).randint(2**31, size=self.n_members)
