@@ -11,6 +11,7 @@ from neuralkdb.paper import plan
 from neuralkdb.paper.comparison import Accuracies, Comparison, compare
 from neuralkdb.paper.errors import MissingPackageError
 from neuralkdb.paper.ledger import write_atomically
+from neuralkdb.paper.methods import NEURAL_SETTINGS
 from neuralkdb.paper.page import page
 from neuralkdb.paper.printed import METHODS, published_comparison, published_dependences
 from neuralkdb.paper.rendering import FORMATS
@@ -136,7 +137,7 @@ def _drawings(results: Results) -> Iterator[tuple[str, Any]]:
     if dependences := results.dependence_curves():
         yield "dependence", figures.by_dependence(dependences, plan.DEPENDENCES)
     if all((curves := results.sensitivity_curves()).values()):
-        yield "sensitivity", figures.sensitivity(curves, plan.SENSITIVITY)
+        yield "sensitivity", figures.sensitivity(curves, plan.SENSITIVITY, NEURAL_SETTINGS)
     if results.main.datasets:
         yield "critical-difference", figures.critical_differences(results.main)
 
