@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from neuralkdb.paper.comparison import Comparison
+from neuralkdb.paper.plan import PARAMETER_NAMES
 from neuralkdb.paper.statistics import FloatArray, critical_difference, indistinguishable
 
 STYLE: Any = {
@@ -35,11 +36,6 @@ RED, BLUE, YELLOW = "#d7301f", "#2b6cb0", "#f5c518"
 HIGHER = {"color": RED, "marker": "^", "label": "NeuralKDB higher"}
 LOWER = {"color": BLUE, "marker": "v", "label": "NeuralKDB lower"}
 EQUAL = {"color": YELLOW, "marker": "o", "label": "equal", "edgecolors": "0.25"}
-PARAMETER_NAMES = {
-    "embedding_dim": "Embedding dimension $d$",
-    "batch_size": "Batch size",
-    "epochs": "Number of epochs",
-}
 BY_METHOD: tuple[Any, ...] = (
     {"color": RED, "marker": "^", "linestyle": "-"},
     {"color": BLUE, "marker": "v", "linestyle": "--"},
@@ -107,7 +103,7 @@ def sensitivity(curves: Curves, values: Mapping[str, Sequence[int]], defaults: M
         panels = np.ravel(figure.subplots(1, len(curves), sharey=True))
         for axes, (parameter, lines) in zip(panels, curves.items(), strict=True):
             _lines(axes, values[parameter], lines, BY_DATASET)
-            axes.set(xlabel=PARAMETER_NAMES[parameter])
+            axes.set(xlabel=PARAMETER_NAMES[parameter].capitalize())
             _mark_default(axes, [*values[parameter]].index(int(str(defaults[parameter]))))
         panels[0].set_ylabel("Accuracy of NeuralKDB (%)")
         _share_legend(figure, panels[0])

@@ -1,7 +1,7 @@
 """Scores as the tables and figures of the paper, and the files they are written to."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +49,10 @@ class Results:
         return {
             k: self.comparison([plan.with_k(method, k) for method in ("NeuralKDB", "KDB")]) for k in plan.DEPENDENCES
         }
+
+    def printed_columns(self) -> "Results":
+        """The same results without the columns that the paper does not have."""
+        return replace(self, extra=())
 
     def table1(self) -> Table:
         """The paper's Table 1."""
