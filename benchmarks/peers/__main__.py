@@ -1,4 +1,4 @@
-"""python -m benchmarks.peers measure    what is not in results/peers/results.csv yet, a cell at a time
+"""python -m benchmarks.peers measure    what is not in benchmarks/peers/results.csv yet, a cell at a time
 python -m benchmarks.peers page       docs/benchmarks.md and its plots from that file
 """
 
@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 import pandas as pd
 from benchmarks.own_process import CellError, Limits, answer
-from benchmarks.peers.data import NAMES, RESULTS, ROOT
+from benchmarks.peers.data import FILE, NAMES, ROOT
 from benchmarks.peers.models import bare, on_codes, on_tables
 
 LIMITS = {
-    "codes": Limits(seconds=120, megabytes=8192),
-    "behaviour": Limits(seconds=120, megabytes=8192),
-    "checks": Limits(seconds=120, megabytes=8192),
-    "tables": Limits(seconds=60, megabytes=8192),
+    "codes": Limits(seconds=90, megabytes=8192),
+    "behaviour": Limits(seconds=60, megabytes=8192),
+    "checks": Limits(seconds=60, megabytes=8192),
+    "tables": Limits(seconds=30, megabytes=8192),
 }
-FILE = RESULTS / "results.csv"
 
 
 class Cell(NamedTuple):
@@ -50,7 +49,6 @@ def known() -> set[Cell]:
 
 def measure(only: str) -> None:
     """One cell after another; every result is written at once."""
-    FILE.parent.mkdir(parents=True, exist_ok=True)
     done = known()
     for cell in cells():
         if cell in done or only not in " ".join(cell):

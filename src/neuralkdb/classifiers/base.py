@@ -100,8 +100,8 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         Parameters
         ----------
         source : path, or lazy table
-            A Parquet or CSV file, a folder of Parquet files, a pattern such as "data/*.parquet" or a table of a DuckDB
-            file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark data
+            A Parquet or CSV file, a folder of Parquet files, a pattern such as ``data/*.parquet`` or a table of a
+            DuckDB file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark data
             frame, or any other lazy table that narwhals knows.
         target : str, default="y"
             The column of the classes.
@@ -127,7 +127,7 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         source : path, or lazy table
             As in `fit_table`, with the columns learned from.
         out : path
-            The Parquet file to write, with Spark a folder; columns "prediction" and "probability_" of each class.
+            The Parquet file to write, with Spark a folder; columns ``prediction`` and ``probability_`` of each class.
             It is there when all is written, and not before.
         keep : list of str, default=()
             Columns of the table to write beside the predictions.
