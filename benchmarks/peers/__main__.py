@@ -14,7 +14,7 @@ from benchmarks.peers.data import FILE, NAMES
 from benchmarks.peers.models import bare, on_codes, on_tables
 
 LIMITS = {
-    "codes": Limits(seconds=90, megabytes=8192),
+    "codes": Limits(seconds=60, megabytes=8192),
     "behaviour": Limits(seconds=60, megabytes=8192),
     "checks": Limits(seconds=60, megabytes=8192),
     "tables": Limits(seconds=30, megabytes=8192),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuralkdb.classifiers.base import BayesianNetworkClassifier, IncrementalClassifier
+from neuralkdb.classifiers.base import BayesianNetworkClassifier
+from neuralkdb.classifiers.incremental import IncrementalClassifier
 from neuralkdb.classifiers.training import COUNTED_CONSTRAINTS, rule_of
 from neuralkdb.parameters.counted import Counted
 
