@@ -40,4 +40,6 @@ def known(file: Path) -> set[tuple[str, ...]]:
 def results(file: Path) -> pd.DataFrame:
     """The file, a column for each part of a result; NaN where there is none."""
     table = pd.read_csv(file, keep_default_na=False)
+    fields = [name for name in table if name not in {"status", "result"}]
+    table = table.drop_duplicates(fields, keep="last", ignore_index=True)
     return table.drop(columns="result").join(pd.json_normalize(table["result"].map(json.loads).tolist()))
