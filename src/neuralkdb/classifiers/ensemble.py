@@ -110,7 +110,7 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     {attributes}
     sharpness_ : float
         What the mean log-odds of the members are multiplied by.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the log-odds of the training rows: mean absolute terms, which sum to one.
 
     Examples
