@@ -35,11 +35,11 @@ from neuralkdb.weighting import (
     expected_weights,
     leave_one_out_terms,
     log_posteriors,
+    rows_in_room,
 )
 
 N_FOLDS = 4  # a member's first weights see all but one of so many parts of the rows
 MOST_ROWS = 2**20  # distinct ones; of more, a sample is learned from
-MOST_TERMS = 2**25  # of a member, held in memory at once
 PARENTS = (4, 5, 6)  # of counted families, member after member
 LINES = (2, 4, 8)  # parents of regressions, member after member
 STRENGTH_OF_LINES = 10.0
@@ -110,7 +110,7 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     {attributes}
     sharpness_ : float
         What the mean log-odds of the members are multiplied by.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the log-odds of the training rows: mean absolute terms, which sum to one.
 
     Examples
@@ -295,9 +295,7 @@ class Fitter:
         """The rows that the first weights see, and those held out; members in turn hold out each part."""
         n_rows = len(self.rows.classes)
         turn, fold = divmod(plan.number, N_FOLDS)
-        order = np.random.default_rng([turn, n_rows]).permutation(n_rows)
-        most = max(MOST_TERMS // (n_terms * self.n_classes), 256)
-        parts = np.array_split(order[:most], N_FOLDS)
+        parts = np.array_split(rows_in_room(n_rows, n_terms, self.n_classes, [turn, n_rows]), N_FOLDS)
         seen = np.concatenate([part for number, part in enumerate(parts) if number != fold])
         return np.sort(seen), np.sort(parts[fold])
 

@@ -24,7 +24,7 @@ from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw, Embeddings
 from neuralkdb.parameters.regressions import MOST_PARENTS, Numbers, Regressions
 from neuralkdb.persistence.errors import require
 from neuralkdb.tables import DenseTable, SparseTable
-from neuralkdb.weighted_model import Pool, WeightedModel
+from neuralkdb.weighted_model import Pool, WeightedModel, WeightedNetworkModel
 from neuralkdb.weighting import Weights
 
 MOST_CELLS = 2**28  # of a table with room for one more value of each variable
@@ -324,6 +324,11 @@ def _(model: WeightedModel) -> None:
     known = all(isinstance(part, ContextTrees | Regressions) for part in model.parts)
     require(known and len(model.parts) > 0, "weights are of nothing")
     require(sum(len(part.children) for part in model.parts) == len(model.weights.families), "a family has no weight")
+
+
+@check.register(WeightedNetworkModel)
+def _(model: WeightedNetworkModel) -> None:
+    require(len(model.network.conditionals) == len(model.weights.families), "a family has no weight")
 
 
 @check.register(Pool)
