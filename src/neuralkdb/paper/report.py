@@ -203,7 +203,7 @@ def _larger_sets(results: Results) -> Iterator[str]:
 
 MORE_PARENTS = """## More parents
 
-The paper shows these as curves, without numbers. It does not mention weight decay (here decoupled, as in AdamW); without
+The paper shows these as curves, without numbers. It does not mention weight decay (here decoupled as in AdamW); without
 it the embeddings go on fitting combinations that occur once, and there are the more of them the more parents there are.
 """
 
