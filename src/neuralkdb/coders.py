@@ -17,10 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _kernels
-from .columns import EXACT_INTEGERS, Column, as_categories
-from .discretization import CutPoints
-from .summaries import ColumnSummary, summarize
+from neuralkdb import _kernels
+from neuralkdb.columns import EXACT_INTEGERS, Column, as_categories
+from neuralkdb.discretization import CutPoints
+from neuralkdb.summaries import ColumnSummary, summarize
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _kernels
-from .summaries import ColumnSummary
+from neuralkdb import _kernels
+from neuralkdb.summaries import ColumnSummary
 
 Cuts = NDArray[np.float64]  # ascending
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _kernels
-from .coders import Coder, Rule, coder_of
-from .columns import Column
-from .discretization import CutPoints
-from .summaries import ColumnSummary, summarize
+from neuralkdb import _kernels
+from neuralkdb.coders import Coder, Rule, coder_of
+from neuralkdb.columns import Column
+from neuralkdb.discretization import CutPoints
+from neuralkdb.summaries import ColumnSummary, summarize
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]
 

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .columns import (
+from neuralkdb.columns import (
     Column,
     as_objects,
     dictionary,

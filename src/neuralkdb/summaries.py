@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _kernels
-from .columns import Column, as_categories, as_objects
-from .grid import MOST_VALUES, grid_of
+from neuralkdb import _kernels
+from neuralkdb.columns import Column, as_categories, as_objects
+from neuralkdb.grid import MOST_VALUES, grid_of
 
 # More cells than this, and more than there are rows, are sorted rather than counted.
 FEWEST_CELLS = 4096

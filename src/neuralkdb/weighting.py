@@ -109,7 +109,7 @@ def leave_one_out_terms(parts: Sequence[Fitted], rows: CodedRows, n_classes: int
 def log_posteriors(terms: Terms, weights: Weights, n_rows: int) -> Floats:
     """Log P(y | x) of the rows with these terms, (rows, classes)."""
     posteriors = _kernels.weighted_posteriors(terms, weights.flat, n_rows)
-    return np.log(np.maximum(posteriors.astype(float), 1e-30))
+    return np.asarray(np.log(np.maximum(posteriors.astype(float), 1e-30)))
 
 
 def best_sharpness(log_posteriors: Floats, rows: CodedRows) -> float:

@@ -248,7 +248,7 @@ class Fitter:
     @property
     def class_weights(self) -> Floats:
         """N(y), (classes,)."""
-        return np.bincount(self.rows.classes, self.rows.weights, self.n_classes)
+        return np.bincount(self.rows.classes, self.rows.weights, self.n_classes).astype(float)
 
     def fit(self, plan: Plan) -> Trained:
         """The member of a plan."""

@@ -47,9 +47,10 @@ class Views:
         views = [encoding_of(names, summaries, cut_points=cuts, missing=missing) for cuts in (*cut_points, FINE)]
         encoding = SideBySide(tuple(coder for view in views for coder in view.coders), missing, len(names))
         fine, first = views[-1], len(cut_points) * len(names)
-        cut = [j for j, coder in enumerate(fine.coders) if _is_number(coder)]
-        features = tuple(first + j for j in cut)
-        pairs = [_scores(fine.coders[j], summaries[j]) for j in cut]
+        cut = {j: coder for j, coder in enumerate(fine.coders) if isinstance(coder, Intervals)}
+        numbers = {j: coder for j, coder in cut.items() if coder.n_intervals >= FEWEST_VALUES}
+        features = tuple(first + j for j in numbers)
+        pairs = [_scores(coder, summaries[j]) for j, coder in numbers.items()]
         scores = [Numbers(features, tuple(pair[kind] for pair in pairs)) for kind in (0, 1)]
         return cls(encoding, *scores)
 
@@ -57,10 +58,6 @@ class Views:
         """Where the codes of a view stand."""
         n = self.encoding.n_columns
         return slice(view * n, (view + 1) * n)
-
-
-def _is_number(coder: object) -> bool:
-    return isinstance(coder, Intervals) and coder.n_intervals >= FEWEST_VALUES
 
 
 def _scores(coder: Intervals, summary: ColumnSummary) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -34,7 +34,7 @@ class Numbers:
         """The numbers of coded rows, zero where missing, (rows, numbers)."""
         wide = [np.append(values, np.float32(np.nan)) for values in self.values]
         columns = [own[codes[:, feature]] for own, feature in zip(wide, self.features, strict=True)]
-        return np.nan_to_num(np.stack(columns, axis=1).astype(float))
+        return np.asarray(np.nan_to_num(np.stack(columns, axis=1).astype(float)))
 
     @cached_property
     def arguments(self) -> tuple[NDArray[Any], ...]:
@@ -164,4 +164,4 @@ def _regression(moments: Moments, family: Family, strength: float) -> tuple[Floa
     slopes = np.einsum("cij,cj->ci", inverses, right)
     explained = np.einsum("ci,ci->c", slopes, right)
     squares = strength * variance + moments.of_classes[:, child, child] + shared @ prior @ shared - explained
-    return slopes, inverses, squares
+    return np.asarray(slopes), np.asarray(inverses, float), np.asarray(squares)
