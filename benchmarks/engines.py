@@ -146,11 +146,7 @@ def equal() -> None:
 
 def spark(sources: list[str]) -> None:
     """Two workers beside DuckDB; one of them is killed while it counts."""
-    import pandas as pd
     from pyspark.sql import SparkSession
-
-    from neuralkdb import KDBClassifier
-    from tabled import assert_same
 
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
     settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}
@@ -158,22 +154,35 @@ def spark(sources: list[str]) -> None:
     session.sparkContext.setLogLevel("ERROR")
     for source in sources:
         path, _, target = source.partition(":")
-        target = target or "y"
-        files = sorted(map(str, Path(path).glob("*.parquet")))[:10] if Path(path).is_dir() else [path]
-        n_rows = sum(len(pd.read_parquet(file, columns=[target])) for file in files)
-        import duckdb
-
-        one, there = timed(lambda: KDBClassifier(k=2).fit_table(duckdb.read_parquet(files), target))
-        other, here = timed(lambda: KDBClassifier(k=2).fit_table(session.read.parquet(*files), target))
-        assert_same(one, other)
-        killer = Timer(here * 0.7, kill_an_executor)
-        killer.start()
-        again, slower = timed(lambda: KDBClassifier(k=2).fit_table(session.read.parquet(*files), target))
-        killer.join()
-        assert_same(one, again)
-        figures = {"DuckDB [s]": there, "Spark [s]": here, "Spark, an executor killed [s]": slower}
-        note(f"KDB(2), {Path(path).stem}, {n_rows:,} rows", **{k: round(v, 1) for k, v in figures.items()})
+        beside_duckdb(session, Path(path), target or "y")
     session.stop()
+
+
+def beside_duckdb(session: Any, path: Path, target: str) -> None:
+    import duckdb
+    import pyarrow.parquet as pq
+
+    from neuralkdb import KDBClassifier
+    from tabled import assert_same
+
+    files = sorted(map(str, path.glob("*.parquet")))[:10] if path.is_dir() else [str(path)]
+    n_rows = sum(pq.ParquetFile(file).metadata.num_rows for file in files)
+
+    def fit_in_spark() -> Any:
+        return KDBClassifier(k=2).fit_table(session.read.parquet(*files), target)
+
+    one, there = timed(lambda: KDBClassifier(k=2).fit_table(duckdb.read_parquet(files), target))
+    print("DuckDB", there, flush=True)
+    other, here = timed(fit_in_spark)
+    print("Spark", here, flush=True)
+    assert_same(one, other)
+    killer = Timer(here * 0.6, kill_an_executor)
+    killer.start()
+    again, slower = timed(fit_in_spark)
+    killer.join()
+    assert_same(one, again)
+    figures = {"DuckDB [s]": there, "Spark [s]": here, "Spark, an executor killed [s]": slower}
+    note(f"KDB(2), {path.stem}, {n_rows:,} rows", **{key: round(value, 1) for key, value in figures.items()})
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -65,8 +65,8 @@ def _check(first: Any, other: Any, number: int) -> None:
         different = _difference(mine.encoding, its.encoding)
         if different is not None:
             raise ValueError(
-                f"Classifier {number} encodes {different} differently: counts of different codes do not add up. Fit both "
-                "with fit_table(..., like=shared), where shared is fitted to all tables: fit_table([one, other])."
+                f"Classifier {number} encodes {different} differently, and counts of different codes do not add up. "
+                "Fit both with fit_table(..., like=shared), where shared = fit_table([one, other])."
             )
         if mine.structure != its.structure:
             raise ValueError(
@@ -76,10 +76,12 @@ def _check(first: Any, other: Any, number: int) -> None:
 
 
 def _difference(one: Encoding, other: Encoding) -> str | None:
-    """The first column that two encodings code differently."""
-    if one.missing != other.missing or len(one.coders) != len(other.coders):
-        return "missing values" if one.missing != other.missing else "other columns"
-    pairs = zip(one.coders, other.coders, strict=True)
+    """What two encodings code differently first."""
+    if one.missing != other.missing:
+        return "missing values"
+    if len(one.coders) != len(other.coders):
+        return "other columns"
+    pairs: Any = zip(one.coders, other.coders, strict=True)
     return next((repr(mine.name) for mine, its in pairs if not _same(mine, its)), None)
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from neuralkdb import _kernels
 from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request
 from neuralkdb.engines.blocks import blocks_of
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Frame
-from neuralkdb.engines.sites import Sites
+from neuralkdb.engines.frame import CLASS, WEIGHT, Answer
+from neuralkdb.engines.sites import LazyTable
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import Table, code_type, dense_limit, table_of
 
@@ -24,7 +24,7 @@ from neuralkdb.tables import Table, code_type, dense_limit, table_of
 class TableCounts:
     """Every table is a GROUP BY of the engine. Rows come as what they are counted into: distinct coded rows."""
 
-    frame: Frame | Sites  # columns of codes, class and weight
+    frame: LazyTable  # columns of codes, class and weight
     cardinalities: tuple[int, ...]
     weights: Floats  # (classes,)
     n_rows: int

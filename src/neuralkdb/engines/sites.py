@@ -102,6 +102,9 @@ class Sites:
         return [_joined(answers) for answers in zip(*map(ask, self.frames), strict=True)]
 
 
+LazyTable = Frame | Sites
+
+
 def _kind(schema: Mapping[str, Any], name: str) -> Any:
     known = reading(name, schema[name]) if name in schema else None
     return known and (known.kind, known.is_whole)

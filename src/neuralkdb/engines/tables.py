@@ -15,7 +15,7 @@ from neuralkdb.discretization import CutPoints
 from neuralkdb.encoding import Encoding, encoding_of
 from neuralkdb.engines.counts import TableCounts
 from neuralkdb.engines.frame import CLASS, WEIGHT, Frame, Reading, code_name, code_of, reading
-from neuralkdb.engines.sites import Sites
+from neuralkdb.engines.sites import LazyTable, Sites
 from neuralkdb.engines.sources import opened
 from neuralkdb.engines.values import summaries_of
 from neuralkdb.frames import mark_categorical, read_target
@@ -29,7 +29,7 @@ Summaries = dict[tuple[int, bool], ColumnSummary]  # by column, and whether as c
 class TableData:
     """Columns of a lazy table, a target, and what has been learned about them so far."""
 
-    frame: Frame | Sites
+    frame: LazyTable
     readings: tuple[Reading, ...]
     target: Reading
     labels: NDArray[Any]  # (classes,)
@@ -86,8 +86,8 @@ class TableData:
             unknown = set(summary.values.tolist()) - set(coder.levels) if hasattr(coder, "levels") else ()
             if unknown:
                 raise ValueError(
-                    f"Column {coder.name!r} holds {min(map(repr, unknown))}, which the encoding does not know: learn it "
-                    "from all tables, fit_table([one, other])."
+                    f"Column {coder.name!r} holds {min(map(repr, unknown))}, which the encoding does not know: "
+                    "learn it from all tables, fit_table([one, other])."
                 )
 
     def categorical(self, categorical_features: Any) -> NDArray[np.bool_]:
@@ -118,7 +118,7 @@ def table_data(source: Any, target: str, weight: str | None, features: Sequence[
         yield TableData(frame, tuple(named.values()), label, *_classes(frame, label), close)
 
 
-def _frame(source: Any) -> Frame | Sites:
+def _frame(source: Any) -> LazyTable:
     """The table, or the tables of several sites."""
     if not isinstance(source, list | tuple):
         return Frame.of(*opened(source))
@@ -127,9 +127,7 @@ def _frame(source: Any) -> Frame | Sites:
     return Sites.of([Frame.of(*opened(each)) for each in source])
 
 
-def _readings(
-    frame: Frame | Sites, target: str, weight: str | None, features: Sequence[str] | None
-) -> dict[str, Reading]:
+def _readings(frame: LazyTable, target: str, weight: str | None, features: Sequence[str] | None) -> dict[str, Reading]:
     """The target and the features, in the order of the features."""
     chosen = [name for name in frame.schema if name not in (target, weight)] if features is None else list(features)
     unknown = [name for name in (target, *([] if weight is None else [weight]), *chosen) if name not in frame.schema]
@@ -147,7 +145,7 @@ def _readings(
     return {name: known for name, known in readings.items() if known is not None}
 
 
-def _check_weights(frame: Frame | Sites, weight: str) -> None:
+def _check_weights(frame: LazyTable, weight: str) -> None:
     known = reading(weight, frame.schema[weight])
     if known is None or known.kind != "numbers":
         raise TypeError(f"The weight {weight!r} is of type {frame.schema[weight]}, which is no number.")
@@ -158,7 +156,7 @@ def _check_weights(frame: Frame | Sites, weight: str) -> None:
         raise ValueError(f"The weight {weight!r} holds {lowest}: weights must not be negative.")
 
 
-def _classes(frame: Frame | Sites, target: Reading) -> tuple[NDArray[Any], list[Any], Floats, int]:
+def _classes(frame: LazyTable, target: Reading) -> tuple[NDArray[Any], list[Any], Floats, int]:
     """Labels, the engine's keys of them, their weights, and the number of rows."""
     answer = frame.classes(target)
     keys = answer[CLASS].tolist()

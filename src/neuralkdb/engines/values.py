@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuralkdb.columns import as_objects
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Frame, Reading
-from neuralkdb.engines.sites import Sites
+from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Reading
+from neuralkdb.engines.sites import LazyTable
 from neuralkdb.grid import MOST_VALUES
 from neuralkdb.network import Floats
 from neuralkdb.summaries import ColumnSummary, distinct, gather
@@ -20,7 +20,7 @@ TRANSFERS = {"decimals": "float", "integers": "integer", "bools": "integer", "te
 
 
 def summaries_of(
-    frame: Frame | Sites, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
 ) -> list[ColumnSummary]:
     """The weight of each value of each column in each class."""
     found: dict[str, ColumnSummary] = {}
@@ -35,7 +35,7 @@ def summaries_of(
 
 
 def _of_numbers(
-    frame: Frame | Sites, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
 ) -> list[ColumnSummary]:
     """Every number, or the ends of grid cells where there are too many.
 
@@ -88,7 +88,7 @@ class _Grid:
 
 
 def _of_levels(
-    frame: Frame | Sites, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
 ) -> list[ColumnSummary]:
     """Every category."""
     limit = (MOST_LEVELS + 1) * len(keys) + 1
