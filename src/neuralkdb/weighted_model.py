@@ -6,11 +6,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from neuralkdb.counting import CodedRows, Counts
 from neuralkdb.network import Codes, Floats
-from neuralkdb.network_model import normalized
+from neuralkdb.network_model import NetworkModel, normalized
 from neuralkdb.parameters.conditional import Block
-from neuralkdb.weighting import Weights
+from neuralkdb.tables import Table
+from neuralkdb.weighting import Weighting, Weights, expected_weights, rows_in_room, side_by_side
+
+LEAST_LOG = -50.0  # of a term before its weight: without smoothing some are minus infinity
+
+
+class LeavesOneOut(Protocol):
+    """An estimate of families' probabilities that can leave out a row."""
+
+    def leave_one_out(self, table: Table, codes: Codes, classes: NDArray[np.intp], removed: Floats) -> list[Floats]:
+        """P with 0, 1, ..., all parents of the table, each row's weight `removed` from its own cells."""
 
 
 class Part(Protocol):
@@ -51,6 +63,51 @@ class WeightedModel:
     def _weighted(self) -> list[tuple[Part, Floats]]:
         ends = np.cumsum([len(part.children) for part in self.parts])[:-1]
         return list(zip(self.parts, np.split(self.weights.families, ends), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedNetworkModel:
+    """A bias for each class plus the weighted terms of the families of one network."""
+
+    network: NetworkModel
+    weights: Weights  # of the network's families
+    has_joint = False
+
+    def log_joint(self, block: Block) -> Floats:
+        """Log P(y | x) up to a constant of each row, (rows, classes)."""
+        return np.asarray(self.log_terms(block).sum(axis=1))
+
+    def log_posterior(self, block: Block) -> Floats:
+        """Log P(y | x) of every row, (rows, classes)."""
+        return normalized(self.log_joint(block), self.network.class_weights)
+
+    def log_terms(self, block: Block) -> Floats:
+        """What the log joint is the sum of: the bias, then each feature, (rows, features + 1, classes)."""
+        n_rows, n_features = block.codes.shape
+        terms = np.zeros((n_features + 1, n_rows, len(self.weights.bias)))
+        terms[0] = self.weights.bias
+        for conditional, weights in zip(self.network.conditionals, self.weights.families, strict=True):
+            mine = terms[conditional.family.child + 1]
+            conditional.add_to(mine, block)
+            mine[:] = weights * np.maximum(mine, LEAST_LOG)
+        return terms.transpose(1, 0, 2)
+
+
+def weighted_network(model: NetworkModel, counts: Counts, estimate: LeavesOneOut) -> WeightedNetworkModel:
+    """The network, its log-conditionals weighted discriminatively by what they are without the row itself."""
+    families = [conditional.family for conditional in model.conditionals]
+    rows = counts.rows()
+    chosen = np.sort(rows_in_room(len(rows.classes), len(families), counts.n_classes, len(rows.classes)))
+    rows = CodedRows(rows.codes[chosen], rows.classes[chosen], rows.weights[chosen])
+    removed = np.minimum(rows.weights, 1.0)
+    terms = [
+        estimate.leave_one_out(each.law.table, rows.codes[:, [*each.family.variables]], rows.classes, removed)[-1]
+        for each in model.conditionals
+    ]
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(np.stack(terms, axis=1)), LEAST_LOG)
+    expected = expected_weights([family.child for family in families], model.class_weights)
+    return WeightedNetworkModel(model, Weighting().learn(side_by_side(logs), rows, expected, expected))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from neuralkdb.counting import CodedRows
 from neuralkdb.network import Floats
 
 LANES = 16  # rows that stand side by side in terms
+MOST_TERMS = 2**25  # held in memory at once
 Terms = NDArray[np.float32]  # (blocks of LANES rows, families, classes, LANES)
 
 
@@ -93,6 +94,20 @@ def expected_weights(features: Sequence[int], class_weights: Floats) -> Weights:
 def log_shares(class_weights: Floats) -> Floats:
     """Logarithm of the share of each class, one row added to each."""
     return np.asarray(np.log((class_weights + 1.0) / (class_weights.sum() + len(class_weights))))
+
+
+def side_by_side(values: Floats) -> Terms:
+    """Terms of (rows, families, classes) as kernels read them; rows that are not there are zero."""
+    n_rows, *shape = values.shape
+    padded = np.zeros((-(-n_rows // LANES) * LANES, *shape), np.float32)
+    padded[:n_rows] = values
+    return np.ascontiguousarray(padded.reshape(-1, LANES, *shape).transpose(0, 2, 3, 1))
+
+
+def rows_in_room(n_rows: int, n_terms: int, n_classes: int, seed: int | list[int]) -> NDArray[np.intp]:
+    """The rows whose terms are held at once, in random order: all, unless they have no room."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    return order[: max(MOST_TERMS // (n_terms * n_classes), 256)]
 
 
 def leave_one_out_terms(parts: Sequence[Fitted], rows: CodedRows, n_classes: int) -> Terms:

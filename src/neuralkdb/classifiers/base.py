@@ -21,7 +21,7 @@ from neuralkdb.classifiers.blocks import for_each, slices
 from neuralkdb.classifiers.describing import describe
 from neuralkdb.classifiers.saving import Savable
 from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
-from neuralkdb.counting import ArrayCounts
+from neuralkdb.counting import ArrayCounts, Counts
 from neuralkdb.encoding import Coding, Encoding
 from neuralkdb.frames import read_columns
 from neuralkdb.inspection import Explanation, explanation
@@ -182,7 +182,7 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         log_probabilities = self.predict_log_proba(X)
         return self.classes_[log_probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
-    @available_if(lambda self: self._averages_joint)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._averages_joint and is_generative(self))  # type: ignore[untyped-decorator]
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Logarithm of the joint probability of each row and each class.
 
@@ -230,7 +230,10 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         encoding, counts = self._encoded(data)
         structure = self._learner().learn(counts)
         statistics = statistics_of(structure, counts)
-        return (Member(encoding, structure, statistics, model_of(structure, statistics, self._estimator())),)
+        return (Member(encoding, structure, statistics, self._model(structure, statistics, counts)),)
+
+    def _model(self, structure: Any, statistics: Any, counts: Counts) -> Model:
+        return model_of(structure, statistics, self._estimator())
 
     def _encoded(self, data: TrainingData) -> tuple[Encoding, ArrayCounts]:
         """The code books of the rows, and the counts of the coded rows."""
@@ -276,6 +279,11 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         return tags
+
+
+def is_generative(classifier: Any) -> bool:
+    """Whether probabilities are those of counts, which add up, and not weighted."""
+    return getattr(classifier, "weighting", "none") == "none"
 
 
 def _log_posterior(members: tuple[Member, ...], blocks: list[Block]) -> Floats:

@@ -39,6 +39,11 @@ estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
     pseudocount to every cell, "backoff" shrinks each level of parents to the one with a parent less.
 smoothing : float, default={smoothing}
     m, the pseudocount, or the strength of the shrinkage.""",
+    "weighting": """\
+weighting : {{"none", "discriminative"}}, default="{weighting}"
+    "discriminative" gives the log-conditional of each feature a weight for each class, and each class a bias, that
+    minimize the log-loss of the training rows, each row left out of its own counts. Probabilities are then no longer
+    those of a joint, and there is no `partial_fit`.""",
     "encoding": """\
 discretization : {{"width", "quantile", "mdl", "codes"}}, default="{discretization}"
     How a numeric column is cut: into bins of equal width or of equal weight, where the classes part (Fayyad & Irani,

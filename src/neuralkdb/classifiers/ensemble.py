@@ -18,17 +18,16 @@ from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member
 from neuralkdb.classifiers.documentation import documented
 from neuralkdb.classifiers.training import TrainingData, n_threads_of
 from neuralkdb.classifiers.views import Views
-from neuralkdb.counting import ArrayCounts, CodedRows
+from neuralkdb.counting import ArrayCounts, CodedRows, Counts
 from neuralkdb.discretization import CutPoints, EqualFrequency, EqualWidth, MinimumDescriptionLength, RandomBins
-from neuralkdb.frames import mark_categorical
-from neuralkdb.information import class_information, pairwise_information
+from neuralkdb.information import KnownInformation, class_information, pairwise_information
 from neuralkdb.inspection import against_others
 from neuralkdb.network import Family, Floats, Network, Structure
 from neuralkdb.parameters.conditional import Block
 from neuralkdb.parameters.context_trees import grow_trees
 from neuralkdb.parameters.regressions import Moments, fit_regressions
 from neuralkdb.structures.k_dependence import closest_predecessors, descending
-from neuralkdb.summaries import summarize
+from neuralkdb.tables import code_type
 from neuralkdb.weighted_model import Pool, WeightedModel
 from neuralkdb.weighting import (
     Weighting,
@@ -36,10 +35,11 @@ from neuralkdb.weighting import (
     expected_weights,
     leave_one_out_terms,
     log_posteriors,
+    rows_in_room,
 )
 
 N_FOLDS = 4  # a member's first weights see all but one of so many parts of the rows
-MOST_TERMS = 2**25  # of a member, held in memory at once
+MOST_ROWS = 2**20  # distinct ones; of more, a sample is learned from
 PARENTS = (4, 5, 6)  # of counted families, member after member
 LINES = (2, 4, 8)  # parents of regressions, member after member
 STRENGTH_OF_LINES = 10.0
@@ -122,6 +122,7 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     0.99
     """
 
+    _fitted: ClassVar[dict[str, Any]] = {"sharpness_": float, "feature_importances_": NDArray[Any]}
     _averages_joint: ClassVar[bool] = False
     _parameter_constraints = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
@@ -157,18 +158,15 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
 
     def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
         plans, cut_points = self._plans()
-        names, threads = [column.name for column in data.columns], n_threads_of(self.n_jobs)
-        categorical = mark_categorical(data.columns, self.categorical_features)
-        summaries = list(
-            summarize(
-                data.columns, data.classes, len(data.labels), data.weights, categorical=categorical, n_threads=threads
-            )
-        )
-        views = Views.learn(names, summaries, cut_points, self.missing)
-        counts = data.counts(views.encoding, threads)
+        threads, n_columns = n_threads_of(self.n_jobs), len(data.names)
+        summaries = data.summaries(self.categorical_features, threads)
+        views = Views.learn(data.names, summaries, cut_points, self.missing)
+        counts = data.counts(views.encoding, threads).sampled(MOST_ROWS)
         rows = _canonical(counts)
         with ThreadPoolExecutor(threads) as pool:
-            information = list(pool.map(lambda v: _information(rows, views, v, counts), range(len(cut_points))))
+            information = list(
+                pool.map(lambda v: _information(rows, views, v, counts.n_classes), range(len(cut_points)))
+            )
             moments = [
                 Moments.of(numbers, rows, counts.n_classes) if numbers.features else None
                 for numbers in (views.normal_scores, views.standard_scores)
@@ -176,11 +174,12 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
             fitter = Fitter(rows, views, information, moments, counts.n_classes, self.strength, Weighting(self.pull))
             trained = list(self._reported(pool.map(fitter.fit, plans)))
         self.sharpness_ = _sharpness(trained, rows, counts.n_classes)
-        model = Pool(tuple(each.model for each in trained), self.sharpness_, fitter.class_weights, len(data.columns))
+        model = Pool(tuple(each.model for each in trained), self.sharpness_, fitter.class_weights, n_columns)
         self.feature_importances_ = _importances(model, rows, views)
-        networks = tuple(Network(_plain(each.families, len(data.columns))) for each in trained)
+        networks = tuple(Network(_plain(each.families, n_columns)) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")
-        return (Member(views.encoding, structure, None, model),)
+        known = KnownInformation.of(*information[0], [family for network in networks for family in network.families])
+        return (Member(views.encoding, structure, known, model),)
 
     def _plans(self) -> tuple[list[Plan], list[CutPoints]]:
         seeds = check_random_state(self.random_state).randint(2**31, size=self.n_members)
@@ -218,17 +217,18 @@ def _cut_points(number: int, seed: int) -> CutPoints:
     return kinds[number % len(kinds)]
 
 
-def _canonical(counts: ArrayCounts) -> CodedRows:
+def _canonical(counts: Counts) -> CodedRows:
     """Distinct rows in an order that does not depend on theirs."""
     rows = counts.rows()
-    return CodedRows(np.asfortranarray(rows.codes, counts.codes.dtype), rows.classes, rows.weights)
+    dtype = code_type((*counts.cardinalities, counts.n_classes))
+    return CodedRows(np.asfortranarray(rows.codes, dtype), rows.classes, rows.weights)
 
 
-def _information(rows: CodedRows, views: Views, view: int, counts: ArrayCounts) -> tuple[Floats, Floats]:
+def _information(rows: CodedRows, views: Views, view: int, n_classes: int) -> tuple[Floats, Floats]:
     """What the features of a view say about the class, and about each other."""
     columns = views.columns(view)
     mine = ArrayCounts.of(
-        rows.codes[:, columns], rows.classes, rows.weights, counts.cardinalities[columns], counts.n_classes
+        rows.codes[:, columns], rows.classes, rows.weights, views.encoding.cardinalities[columns], n_classes
     )
     return class_information(mine), pairwise_information(mine)
 
@@ -295,9 +295,7 @@ class Fitter:
         """The rows that the first weights see, and those held out; members in turn hold out each part."""
         n_rows = len(self.rows.classes)
         turn, fold = divmod(plan.number, N_FOLDS)
-        order = np.random.default_rng([turn, n_rows]).permutation(n_rows)
-        most = max(MOST_TERMS // (n_terms * self.n_classes), 256)
-        parts = np.array_split(order[:most], N_FOLDS)
+        parts = np.array_split(rows_in_room(n_rows, n_terms, self.n_classes, [turn, n_rows]), N_FOLDS)
         seen = np.concatenate([part for number, part in enumerate(parts) if number != fold])
         return np.sort(seen), np.sort(parts[fold])
 

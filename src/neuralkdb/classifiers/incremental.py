@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
 
-from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member
+from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member, is_generative
 from neuralkdb.classifiers.training import TrainingData, n_threads_of
 from neuralkdb.model import model_of, statistics_of
 
@@ -15,6 +16,7 @@ from neuralkdb.model import model_of, statistics_of
 class IncrementalClassifier(BayesianNetworkClassifier):
     """A classifier whose tables can be added to once its encoding and structure are fixed."""
 
+    @available_if(lambda self: is_generative(self))  # type: ignore[untyped-decorator]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows.

@@ -114,7 +114,7 @@ def _understood(model: Any, X: Any) -> str:
     """A line for each column: how it is read, what its values are, and how much of it is missing."""
     from neuralkdb.cli.tables import aligned
 
-    coders = zip(X.columns, model.members_[0].encoding.coders, strict=True)
+    coders = zip(X.columns, model.members_[0].encoding.column_coders, strict=True)
     rows = [_column(str(name), coder, X[name]) for name, coder in coders]
     return "\n" + aligned([("column", "read as", "values", "missing", "for example"), *rows], numeric=(2, 3))
 

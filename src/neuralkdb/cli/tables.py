@@ -76,7 +76,7 @@ def names_of(model: Any) -> list[str]:
 
 def text_columns(model: Any) -> list[str]:
     """The columns whose categories are text: not to be read as numbers, whatever they look like."""
-    coders = zip(names_of(model), model.members_[0].encoding.coders, strict=True)
+    coders = zip(names_of(model), model.members_[0].encoding.column_coders, strict=True)
     return [
         name
         for name, coder in coders
@@ -96,7 +96,7 @@ def features_of(model: Any, table: DataFrame, source: str) -> DataFrame:
             f"{source} lacks {', '.join(absent[:8])}{more}, which the model needs: "
             f"it has {', '.join(map(str, table.columns[:20]))}"
         )
-    coders = model.members_[0].encoding.coders
+    coders = model.members_[0].encoding.column_coders
     columns = {name: _as_learned(table[name], coder) for name, coder in zip(names, coders, strict=True)}
     return pandas().DataFrame(columns)
 
