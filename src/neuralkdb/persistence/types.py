@@ -25,7 +25,7 @@ from neuralkdb.structures.selective import SelectiveKDependence
 from neuralkdb.structures.super_parent_tree import SuperParentTree
 from neuralkdb.structures.tree import Tree
 from neuralkdb.tables import DenseTable, SparseTable
-from neuralkdb.weighted_model import Pool, WeightedModel, WeightedNetworkModel
+from neuralkdb.weighted_model import PlainModel, Pool, WeightedModel, WeightedNetworkModel
 from neuralkdb.weighting import Weights
 
 TYPES_BY_NAME: dict[str, type[Any]] = {}
@@ -42,6 +42,6 @@ storable(Family, Network, Structure, ClassNetworks, ParentSets)
 storable(DenseTable, SparseTable, PackedCounts, TableStatistics, ClassStatistics, ParentSetStatistics)
 storable(Conditional, CountedLaw, EmbeddedLaw, Embeddings, Counted, MEstimate, Laplace, BackOff)
 storable(NetworkModel, Root, AveragedModel, PerClassModel, ParentSetModel, EmbeddingNet)
-storable(Pool, WeightedModel, WeightedNetworkModel, Weights, ContextTrees, Regressions, Numbers)
+storable(PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights, ContextTrees, Regressions, Numbers)
 storable(Independent, Tree, KDependence, RotatedKDependence, KDependencePerClass, SuperParents, ExpandedSuperParents)
 storable(SelectiveKDependence, SuperParentTree)
