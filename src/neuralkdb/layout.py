@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from neuralkdb.dependencies import Arc, Strengths, mean_strengths
+from neuralkdb.evaluation import Calibration
 from neuralkdb.network import Family, Floats, Network, Structure
 
 MOST_FEATURES = 40
@@ -134,6 +135,17 @@ def has_two_dimensions(similar: Floats) -> bool:
     """Whether a map shows more than a line: with two classes and no parents, values differ in one way only."""
     spread = value_map(similar).std(axis=0)
     return bool(spread[1] > 0.1 * spread[0])
+
+
+def shares_from(found: Calibration) -> list[float]:
+    """Marks of an axis from the last of 0, 0.2, ... that no confidence or accuracy is below, to 1."""
+    filled = found.counts > 0
+    lowest = min(found.confidence[filled].min(), found.accuracy[filled].min(), 0.99)
+    first = int(lowest * 5)
+    return [round(share, 2) for share in np.linspace(first / 5, 1, 1 + STEPS[first]).tolist()]
+
+
+STEPS = (4, 4, 3, 4, 4)  # from a first mark to one, so that all marks are round
 
 
 @dataclass(frozen=True)

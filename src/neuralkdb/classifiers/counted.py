@@ -6,7 +6,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
-from neuralkdb.classifiers.base import BayesianNetworkClassifier, IncrementalClassifier
+from neuralkdb.classifiers.base import BayesianNetworkClassifier
+from neuralkdb.classifiers.incremental import IncrementalClassifier
 from neuralkdb.classifiers.training import COUNTED_CONSTRAINTS, rule_of
 from neuralkdb.counting import Counts
 from neuralkdb.model import Model

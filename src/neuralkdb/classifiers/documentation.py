@@ -35,7 +35,7 @@ device : str, default={device}
     do.""",
     "estimate": """\
 estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
-    How counts become probabilities. "m" is (N(x, pa, y) + m / |A|) / (N(pa, y) + m), "laplace" adds the same
+    How counts become probabilities. "m" is ``(N(x, pa, y) + m / |A|) / (N(pa, y) + m)``, "laplace" adds the same
     pseudocount to every cell, "backoff" shrinks each level of parents to the one with a parent less.
 smoothing : float, default={smoothing}
     m, the pseudocount, or the strength of the shrinkage.""",
@@ -69,7 +69,7 @@ classes_ : ndarray of shape (n_classes,)
     The class labels.
 n_features_in_ : int
     Number of columns seen in `fit`.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Their names, where `X` had names that are all strings.
 structure_ : mapping
     Parents of each feature by name; a tuple of such for several networks, a mapping by class for networks of classes.

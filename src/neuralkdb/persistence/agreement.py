@@ -9,6 +9,7 @@ from typing import Any
 
 from neuralkdb.counting import PackedCounts, Request
 from neuralkdb.embedding_net import EmbeddingNet
+from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics, requests_of
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import NetworkModel, PerClassModel, Root
@@ -125,6 +126,12 @@ def _(counts: PackedCounts, size: Size) -> None:
     require(same, "counts are of other features")
 
 
+@fits.register(KnownInformation)
+def _(known: KnownInformation, size: Size) -> None:
+    require(known.features.shape == (size.n_features,), "what is known is of other features")
+    require(bool((known.arcs < size.n_features).all()), "an arc has unknown features")
+
+
 @fits.register(ParentSetStatistics)
 def _(statistics: ParentSetStatistics, size: Size) -> None:
     parents, families = statistics.parents, statistics.families
@@ -187,7 +194,7 @@ def check_statistics(structure: Any, statistics: Any) -> None:
     """Complain if more rows could not be added to the statistics of a structure."""
     require(type(structure) in STATISTICS, "there is no structure")
     kind = STATISTICS[type(structure)]
-    if statistics is None:  # of a model that is not made of tables
+    if statistics is None or isinstance(statistics, KnownInformation):  # of a model that is not made of tables
         return
     require(isinstance(statistics, kind), "statistics are of another structure")
     if kind is TableStatistics:

@@ -14,6 +14,7 @@ from neuralkdb.coders import Categories, Intervals
 from neuralkdb.counting import PackedCounts
 from neuralkdb.embedding_net import EmbeddingNet
 from neuralkdb.encoding import Encoding, SideBySide
+from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel, Root
@@ -269,6 +270,14 @@ def _(net: EmbeddingNet) -> None:
     n_classes = len(net.bias) if net.bias.ndim == 1 else 0
     fits = all(logits.ndim == 2 and logits.shape[1] == n_classes for logits in net.logits)
     require(n_classes > 0 and fits, "logits are no tables")
+
+
+@check.register(KnownInformation)
+def _(known: KnownInformation) -> None:
+    arcs, nats = known.arcs, known.of_arcs
+    require(arcs.ndim == 2 and arcs.shape == (len(nats), 2) and bool((arcs >= 0).all()), "arcs are no pairs")
+    flat = known.features.ndim == nats.ndim == 1
+    require(flat and bool(np.isfinite(known.features).all() and np.isfinite(nats).all()), "what is known is no number")
 
 
 @check.register(ContextTrees)

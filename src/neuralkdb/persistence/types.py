@@ -9,6 +9,7 @@ from neuralkdb.columns import Unhashable
 from neuralkdb.counting import PackedCounts
 from neuralkdb.embedding_net import EmbeddingNet
 from neuralkdb.encoding import Encoding, SideBySide
+from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel, Root
@@ -42,6 +43,7 @@ storable(Family, Network, Structure, ClassNetworks, ParentSets)
 storable(DenseTable, SparseTable, PackedCounts, TableStatistics, ClassStatistics, ParentSetStatistics)
 storable(Conditional, CountedLaw, EmbeddedLaw, Embeddings, Counted, MEstimate, Laplace, BackOff)
 storable(NetworkModel, Root, AveragedModel, PerClassModel, ParentSetModel, EmbeddingNet)
-storable(PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights, ContextTrees, Regressions, Numbers)
+storable(KnownInformation, PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights)
+storable(ContextTrees, Regressions, Numbers)
 storable(Independent, Tree, KDependence, RotatedKDependence, KDependencePerClass, SuperParents, ExpandedSuperParents)
 storable(SelectiveKDependence, SuperParentTree)

@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["src/neuralkdb/engines/gpu.py"]
+collect_ignore = [] if find_spec("torch") else ["neuralkdb/engines/gpu.py"]
