@@ -19,13 +19,8 @@ from neuralkdb.classifiers.documentation import documented
 from neuralkdb.classifiers.members import Fitter, Trained, plans_of, some
 from neuralkdb.classifiers.training import TrainingData, n_threads_of
 from neuralkdb.classifiers.views import Views
-<<<<<<< HEAD
 from neuralkdb.counting import CodedRows, Counts
-=======
-from neuralkdb.counting import ArrayCounts, CodedRows, Counts
-from neuralkdb.discretization import CutPoints, EqualFrequency, EqualWidth, MinimumDescriptionLength, RandomBins
-from neuralkdb.information import KnownInformation, class_information, pairwise_information
->>>>>>> main
+from neuralkdb.information import KnownInformation
 from neuralkdb.inspection import against_others
 from neuralkdb.network import Family, Floats, Network, Structure
 from neuralkdb.parameters.conditional import Block
@@ -68,15 +63,9 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     Attributes
     ----------
     {attributes}
-<<<<<<< HEAD
     shares_ : tuple of float
         What the log-odds of each member are multiplied by.
-    feature_importances_ : ndarray of shape (n_features_in_,)
-=======
-    sharpness_ : float
-        What the mean log-odds of the members are multiplied by.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
->>>>>>> main
         Share of each feature in the log-odds of the training rows: mean absolute terms, which sum to one.
 
     Examples
@@ -137,7 +126,9 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
         self.feature_importances_ = _importances(model, rows, views)
         networks = tuple(Network(_plain(each.families, n_columns)) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")
-        known = KnownInformation.of(*information[0], [family for network in networks for family in network.families])
+        known = KnownInformation.of(
+            *fitter.information[0], [family for network in networks for family in network.families]
+        )
         return (Member(views.encoding, structure, known, model),)
 
     def _reported(self, trained: Iterator[Trained]) -> Iterator[Trained]:
