@@ -10,6 +10,7 @@ from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, name
 
 EXAMPLES = """\
   neuralkdb fit adult.csv --target class -o adult.nkdb
+  neuralkdb fit adult.csv --target class --model NeuralKDB -o adult.nkdb
   neuralkdb fit adult.csv --target class --model KDB --set k=3 estimate=backoff -o adult.nkdb
 """
 NOTHING = "-"
@@ -30,7 +31,12 @@ def add_to(commands: Commands) -> None:
     add("table", metavar="TABLE", help=".csv, .tsv, .parquet or .arff, or - for standard input")
     add("--target", required=True, metavar="COLUMN", help="the column to predict")
     add("-o", "--output", required=True, metavar="FILE", help="where the model goes")
-    add("--model", metavar="NAME", help="which classifier; --model list names them all")
+    add(
+        "--model",
+        action=ModelOrList,
+        metavar="NAME",
+        help="which classifier (NeuralKDBEnsemble; NeuralKDB is many times faster); --model list names all",
+    )
     add("--set", type=setting, nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="settings of it")
     add("--categorical", type=names, default=[], metavar="A,B", help="columns whose numbers are categories")
     add("--ignore", type=names, default=[], metavar="A,B", help="columns to leave out, identifiers say")
@@ -40,14 +46,24 @@ def add_to(commands: Commands) -> None:
     command.set_defaults(command=fit)
 
 
+class ModelOrList(argparse.Action):
+    """The name of a model, or all names at once, whatever else is asked for."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        """Keep the name, or print the list and leave."""
+        if values == "list":
+            from neuralkdb.cli.models import MODELS
+
+            print("\n".join(MODELS))
+            parser.exit()
+        setattr(namespace, self.dest, values)
+
+
 def fit(options: argparse.Namespace) -> int:
     """Learn, score, and write the model."""
-    from neuralkdb.cli.models import DEFAULT, MODELS, made
+    from neuralkdb.cli.models import DEFAULT, made
     from neuralkdb.cli.tables import labelled
 
-    if options.model == "list":
-        print("\n".join(MODELS))
-        return 0
     started = time.perf_counter()
     check_folder_of(options.output)
     settings = dict(options.set) | ({"categorical_features": options.categorical} if options.categorical else {})
