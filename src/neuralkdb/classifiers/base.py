@@ -108,8 +108,8 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         source : path, or lazy table
             A Parquet or CSV file, a folder of Parquet files, a pattern such as ``data/*.parquet`` or a table of a
             DuckDB file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark
-            data frame, or any other lazy table that narwhals knows. A list of these is the table of all their rows, of which none leaves
-            its engine.
+            data frame, or any other lazy table that narwhals knows. A list of these is the table of all their
+            rows, of which none leaves its engine.
         target : str, default="y"
             The column of the classes.
         weight : str, default=None
@@ -254,8 +254,8 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         """A member with the same encoding and structure, and other statistics."""
         if not is_generative(self):
             raise ValueError(
-                f'{type(self).__name__}(weighting="discriminative") learns its weights from rows, and counts have none: '
-                'use weighting="none".'
+                f'{type(self).__name__}(weighting="discriminative") learns its weights from rows, which counts do not '
+                'have: use weighting="none".'
             )
         model = model_of(member.structure, statistics, self._estimator())
         return Member(member.encoding, member.structure, statistics, model, member.weight)
