@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neuralkdb.classifiers.eskdb import Sample
-from neuralkdb.counting import Request
+from neuralkdb.counting import Request, Sample
 from neuralkdb.engines.errors import EngineError
 from neuralkdb.engines.frame import Answer, Frame, Reading, reading
 from neuralkdb.grid import MOST_VALUES
