@@ -1,4 +1,4 @@
-"""Sections of docs/measurements.md that benchmarks write: text between `<!-- name -->` and `<!-- end -->`."""
+"""Sections of pages that benchmarks write: text between `<!-- name -->` and `<!-- end -->`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import platform
 import re
 from pathlib import Path
 
-MEASUREMENTS = Path(__file__).parent.parent / "docs" / "measurements.md"
+DOCS = Path(__file__).parent.parent / "docs"
+MEASUREMENTS = DOCS / "measurements.md"
 
 
-def write_section(name: str, text: str) -> None:
+def write_section(name: str, text: str, page: Path = MEASUREMENTS) -> None:
     """Replace what stands in the section, which the page must have."""
-    page = MEASUREMENTS.read_text()
+    old = page.read_text()
     section = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)", re.DOTALL)
-    if not section.search(page):
-        raise SystemExit(f"{MEASUREMENTS} has no section {name!r}")
-    MEASUREMENTS.write_text(section.sub(lambda found: f"{found[1]}{text}\n{found[2]}", page))
+    if not section.search(old):
+        raise SystemExit(f"{page} has no section {name!r}")
+    page.write_text(section.sub(lambda found: f"{found[1]}{text}\n{found[2]}", old))
 
 
 def machine() -> str:

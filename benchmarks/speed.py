@@ -90,7 +90,7 @@ def run(cell: Cell) -> dict[str, float]:
 
 def trained_again(model: Any) -> object:
     """What `fit` does after counting: embeddings from the tables of all families."""
-    from neuralkdb.classifiers.neural import tables_of
+    from neuralkdb.classifiers.embedded import tables_of
 
     (member,) = model.members_
     return model._estimator().trained(tables_of(member.structure, member.statistics))

@@ -1,4 +1,9 @@
-"""Draw the pictures of the docs: python examples/pictures.py [FOLDER]"""
+"""
+Pictures of models
+==================
+
+Draw the pictures of the docs: ``python examples/pictures.py [FOLDER]``.
+"""
 
 from __future__ import annotations
 

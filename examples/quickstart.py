@@ -1,7 +1,11 @@
-"""Fit, evaluate and explain a classifier on a real table.
+"""
+Quickstart
+==========
 
-python examples/quickstart.py                        scikit-learn's wine data, made as messy as tables are
-python examples/quickstart.py my.csv --target y      your own CSV file
+Fit, evaluate and explain a classifier on a real table::
+
+    python examples/quickstart.py                        scikit-learn's wine data, made as messy as tables are
+    python examples/quickstart.py my.csv --target y      your own CSV file
 """
 
 from __future__ import annotations

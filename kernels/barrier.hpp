@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <ctime>
 
 #include "interrupts.hpp"
 
@@ -22,44 +21,54 @@ class Barrier {
             round_.notify_all();
             return;
         }
-        for (int spins = 0; spins < 4000; ++spins)
+        for (int spins = 0; spins < SPINS; ++spins) {
             if (round_.load(std::memory_order_acquire) != round) return;
+            relax();
+        }
         round_.wait(round, std::memory_order_acquire);
     }
 
   private:
+    static constexpr int SPINS = 4000;  // tens of microseconds: being woken takes longer
+
+    static void relax() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+
     const int n_threads_;
     alignas(64) std::atomic<int> arrived_{0};
     alignas(64) std::atomic<unsigned> round_{0};
 };
 
 // Threads that meet so often that they help only while all of them run. On a busy machine they would wait for their turns
-// most of the time: then one thread works alone for a while, longer each time that company did not pay.
+// most of the time: one thread works alone for a while when that was faster, longer each time that company did not pay.
 class Company {
   public:
     explicit Company(size_t n_threads) : n_threads_(n_threads) {}
 
-    // Call `work(thread, threads, barrier)` on all threads, or on this one alone.
+    // Call `work(thread, threads, barrier)`, each time as much to do, on all threads, or on this one alone.
     template <typename Work>
     void work(Work&& work) {
-        const size_t threads = alone_ > 0 ? 1 : n_threads_;
+        const size_t threads = turns_alone_ > 0 ? 1 : n_threads_;
         Barrier barrier(static_cast<int>(threads));
         const auto began = std::chrono::steady_clock::now();
-        const std::clock_t worked = std::clock();
         on_threads(threads, [&](size_t thread) { work(thread, threads, barrier); });
         const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-        if (alone_ > 0) {
-            --alone_;
+        if (threads < n_threads_) {
+            seconds_alone_ = passed.count();
+            --turns_alone_;
         } else if (threads > 1) {
-            const bool side_by_side = double(std::clock() - worked) / CLOCKS_PER_SEC > WORTHWHILE * passed.count();
-            patience_ = side_by_side ? SHORT_WHILE : std::min(2 * patience_, LONG_WHILE);
-            alone_ = side_by_side ? 0 : patience_;
+            const bool pays = passed.count() < seconds_alone_;
+            patience_ = pays ? SHORT_WHILE : std::min(2 * patience_, LONG_WHILE);
+            turns_alone_ = pays ? 0 : patience_;
         }
     }
 
   private:
-    static constexpr double WORTHWHILE = 1.4;  // processors that have to be at work
-    static constexpr int SHORT_WHILE = 16, LONG_WHILE = 1024;
+    static constexpr int SHORT_WHILE = 2, LONG_WHILE = 1024;
     const size_t n_threads_;
-    int alone_ = 0, patience_ = SHORT_WHILE;
+    double seconds_alone_ = 0;
+    int turns_alone_ = 1, patience_ = SHORT_WHILE;
 };

@@ -13,6 +13,7 @@
 namespace {
 
 constexpr size_t BLOCK = 1024;
+constexpr size_t ROWS_TOGETHER = 16 * BLOCK, GROUP_ENTRIES = 1 << 15, GROUP_TABLES = 32;
 
 // The rows to count: codes by column, classes, and weights where rows weigh anything but one.
 template <typename Code>
@@ -63,22 +64,39 @@ bool has_marginalized(const Code* column, int64_t cardinality, size_t n) {
     return std::find(column, column + n, static_cast<Code>(cardinality)) != column + n;
 }
 
-// Counts one dense table. Rows without weights are counted in four interleaved histograms, so that equal cells of
-// neighbouring rows do not wait for each other.
+// One dense table while it is counted. Rows without weights are counted in four interleaved histograms, so that equal
+// cells of neighbouring rows do not wait for each other.
+struct Tally {
+    const Request& request;
+    bool weighted, holes = false;
+    size_t volume, lanes;
+    std::vector<uint32_t> counts;
+    std::vector<double>& out;
+
+    Tally(const Request& request_, size_t n_classes, bool weighted_, const std::vector<uint8_t>& marginalized,
+          std::vector<double>& out_)
+        : request(request_), weighted(weighted_), volume(static_cast<size_t>(request.cells()) * n_classes),
+          lanes(!weighted && volume <= 4096 ? 4 : 1), counts(weighted ? 0 : lanes * volume), out(out_) {
+        for (int64_t variable : request.variables) holes |= marginalized[variable] != 0;
+        out.assign(volume, 0.0);
+    }
+
+    void finish() {
+        for (size_t i = 0; i < counts.size(); ++i) out[i % volume] += counts[i];
+    }
+};
+
 template <typename Code>
-void count_one_dense(const Rows<Code>& rows, const Request& request, int64_t n_classes,
-                     const std::vector<uint8_t>& marginalized, double* out) {
-    const size_t volume = static_cast<size_t>(request.cells() * n_classes);
-    const bool weighted = rows.weights != nullptr;
-    const size_t lanes = !weighted && volume <= 4096 ? 4 : 1;
-    std::vector<uint32_t> counts(weighted ? 0 : lanes * volume);
-    bool holes = false;
-    for (int64_t variable : request.variables) holes |= marginalized[variable] != 0;
+void count_rows(const Rows<Code>& rows, int64_t n_classes, size_t begin, size_t end, Tally& tally) {
+    const Request& request = tally.request;
+    const bool weighted = tally.weighted, holes = tally.holes;
+    const size_t volume = tally.volume, lanes = tally.lanes;
+    uint32_t* counts = tally.counts.data();
+    double* out = tally.out.data();
     uint32_t cells[BLOCK];
     uint8_t counted[BLOCK];
-    for (size_t first = 0; first < rows.n_rows; first += BLOCK) {
-        check_interrupt_at(first);
-        const size_t n = std::min(BLOCK, rows.n_rows - first);
+    for (size_t first = begin; first < end; first += BLOCK) {
+        const size_t n = std::min(BLOCK, end - first);
         std::fill_n(cells, n, 0u);
         for (size_t v = 0; v < request.variables.size(); ++v) {
             number_block(rows.column(request.variables[v]) + first, request.shape[v], cells, n);
@@ -112,9 +130,31 @@ void count_one_dense(const Rows<Code>& rows, const Request& request, int64_t n_c
             for (size_t r = 0; r < n; ++r) ++counts[cells[r]];
         }
     }
-    for (size_t lane = 0; lane < (weighted ? 0 : lanes); ++lane) {
-        for (size_t cell = 0; cell < volume; ++cell) out[cell] += counts[lane * volume + cell];
+}
+
+// Tables that are counted together: so few that they, and some rows of all columns, stay in a processor's own memory.
+std::vector<size_t> groups_of(const std::vector<Request>& requests, size_t n_classes) {
+    std::vector<size_t> starts{0};
+    size_t entries = 0;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        entries += static_cast<size_t>(requests[i].cells()) * n_classes;
+        if (entries > GROUP_ENTRIES || i + 1 - starts.back() > GROUP_TABLES) {
+            if (i > starts.back()) starts.push_back(i);
+            entries = static_cast<size_t>(requests[i].cells()) * n_classes;
+        }
     }
+    starts.push_back(requests.size());
+    return starts;
+}
+
+template <typename Code>
+void count_group(const Rows<Code>& rows, int64_t n_classes, std::vector<Tally>& tallies) {
+    for (size_t first = 0; first < rows.n_rows; first += ROWS_TOGETHER) {
+        check_interrupt();
+        const size_t end = std::min(first + ROWS_TOGETHER, rows.n_rows);
+        for (Tally& tally : tallies) count_rows(rows, n_classes, first, end, tally);
+    }
+    for (Tally& tally : tallies) tally.finish();
 }
 
 template <typename Code>
@@ -146,9 +186,12 @@ nb::list count_dense(Columns<const Code> codes, Vector<const Code> classes, Weig
     {
         nb::gil_scoped_release release;
         const auto marginalized = marginalized_columns(rows, cardinalities);
-        parallel_for(requests.size(), n_threads, [&](size_t i) {
-            tables[i].assign(static_cast<size_t>(requests[i].cells() * n_classes), 0.0);
-            count_one_dense(rows, requests[i], n_classes, marginalized, tables[i].data());
+        const auto starts = groups_of(requests, static_cast<size_t>(n_classes));
+        parallel_for(starts.size() - 1, n_threads, [&](size_t group) {
+            std::vector<Tally> tallies;
+            for (size_t i = starts[group]; i < starts[group + 1]; ++i)
+                tallies.emplace_back(requests[i], n_classes, rows.weights != nullptr, marginalized, tables[i]);
+            count_group(rows, n_classes, tallies);
         });
     }
     nb::list result;

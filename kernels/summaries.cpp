@@ -9,18 +9,20 @@
 
 namespace {
 
-// So many neighbouring columns are counted together: eight 64-bit numbers share a cache line.
-constexpr size_t GROUP = 8;
+// Eight 64-bit numbers share a cache line; more neighbouring columns than this are too much for a processor's own memory.
+constexpr size_t LINE = 8, MOST_TOGETHER = 64;
 
 // Call `work(column, start, count)` so that the columns of a group advance through the rows together.
 template <typename Work>
 void for_each_block(const std::vector<Values>& values, int n_threads, Work&& work) {
-    const size_t n_rows = values.empty() ? 0 : values[0].n_rows;
-    parallel_for((values.size() + GROUP - 1) / GROUP, n_threads, [&](size_t group) {
-        const size_t end = std::min(values.size(), (group + 1) * GROUP);
+    const size_t n_rows = values.empty() ? 0 : values[0].n_rows, n_threads_used = size_t(std::max(n_threads, 1));
+    const size_t lines = (values.size() / n_threads_used + LINE - 1) / LINE;
+    const size_t size = std::clamp(lines * LINE, LINE, MOST_TOGETHER);
+    parallel_for((values.size() + size - 1) / size, n_threads, [&](size_t group) {
+        const size_t end = std::min(values.size(), (group + 1) * size);
         for (size_t start = 0; start < n_rows; start += BLOCK) {
             check_interrupt_at(start);
-            for (size_t j = group * GROUP; j < end; ++j) work(j, start, std::min(BLOCK, n_rows - start));
+            for (size_t j = group * size; j < end; ++j) work(j, start, std::min(BLOCK, n_rows - start));
         }
     });
 }

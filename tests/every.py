@@ -49,3 +49,9 @@ def mixed(n_rows: int = 80, seed: int = 0, *, missing: float = 0.1) -> tuple[pd.
     for name in ("size", "count", "colour"):
         table.loc[rng.random(n_rows) < missing, name] = None
     return table, y
+
+
+def fitted_probabilities(classifier, seed):
+    """Here, where processes that joblib starts can import it."""
+    X, y = mixed(120, seed)
+    return make(classifier, n_jobs=2).fit(X, y).predict_proba(X)

@@ -34,7 +34,7 @@ def variants() -> list[Any]:
     X, y = mixed()
     settings = [
         {},
-        {"estimate": "backoff", "missing": "marginalize", "discretization": "quantile"},
+        {"estimate": "backoff", "missing": "marginalize", "discretization": "quantile", "weighting": "discriminative"},
         {"missing": "impute", "random_state": np.random.RandomState(1), "categorical_features": ["count"]},
     ]
     used = [

@@ -73,6 +73,7 @@ def options():
         "missing": ["value", "impute", "marginalize"],
         "estimate": ["m", "laplace", "backoff"],
         "discretization": ["mdl", "width", "quantile"],
+        "weighting": ["none", "discriminative"],
         "schedule": ["auto", "instances", "cells"],
         "early_stopping": [False, True],
     }

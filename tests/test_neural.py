@@ -97,6 +97,16 @@ def test_the_printed_formula_cannot_learn_an_interaction_and_tanh_can():
     assert scores["tanh"] > 0.95
 
 
+@pytest.mark.parametrize(("activation", "bound"), [("identity", (0, 1e-5)), ("tanh", (0.1, np.inf))])
+def test_with_one_parent_the_printed_formula_is_a_sum_over_single_features(rows, activation, bound):
+    X, y = rows
+    model = small(nk.NeuralKDBClassifier, k=1, activation=activation).fit(X, y)
+    cells = np.array(np.meshgrid(range(3), range(2), range(3), indexing="ij"))
+    log_odds = np.diff(model.predict_log_proba(cells.reshape(3, -1).T)).reshape(cells.shape[1:])
+    together = [np.diff(np.diff(log_odds, axis=i), axis=j) for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert bound[0] <= max(np.abs(part).max() for part in together) <= bound[1]
+
+
 @pytest.mark.parametrize("structure", [Tree(), Independent(), RotatedKDependence(1), SuperParents(1)])
 def test_every_structure_can_carry_embeddings(structure):
     X, y = load_iris(return_X_y=True)

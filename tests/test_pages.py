@@ -104,14 +104,35 @@ def test_scores_and_mistakes_on_the_page_are_those_of_the_table():
     assert sum(cells) == len(y)
 
 
-def test_many_classes_are_a_list_of_mistakes_and_unknown_ones_are_no_error():
+def of_many_classes(n_classes: int) -> tuple[str, np.ndarray]:
+    """A page about many classes, with a row of one never seen, and how often each is taken for which."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 30, 600)
+    y = rng.integers(0, n_classes, 600)
     X = pd.DataFrame({"a": y + rng.normal(size=600), "b": rng.integers(0, 3, 600)})
     model = neuralkdb.NaiveBayesClassifier().fit(X, y)
-    page = report_page(model, X, np.where(np.arange(600) == 3, 99, y), "number", "t")
+    counts = np.zeros((n_classes, n_classes), int)
+    np.add.at(counts, (y[1:], model.predict(X)[1:]), 1)
+    return report_page(model, X, np.where(np.arange(600) == 0, 99, y), "number", "t"), counts
+
+
+def test_tens_of_classes_are_a_grid_of_shaded_cells():
+    page, counts = of_many_classes(30)
+    assert tags_of(page).addresses == ["data:,"]
+    drawn = re.findall(r"<title>(\d+) taken for (\d+): (\d+) rows", page)
+    true, said = np.nonzero(counts)
+    wanted = zip(true.tolist(), said.tolist(), counts[true, said].tolist(), strict=True)
+    assert {tuple(map(int, cell)) for cell in drawn} == set(wanted)
+
+
+def test_still_more_classes_are_a_list_of_mistakes():
+    page, counts = of_many_classes(50)
     assert "The most frequent mistakes." in page
-    assert page.count('<td class="cell"') == 0
+    assert " taken for " not in page
+    np.fill_diagonal(counts, 0)
+    listed = re.findall(r'<th title="\d+">(\d+)</th><td title="\d+">(\d+)</td><td title="\d+">(\d+)</td>', page)
+    assert len(listed) == 10
+    assert all(counts[int(true), int(said)] == int(n) for true, said, n in listed)
+    assert int(listed[0][2]) == counts.max()
 
 
 def test_a_page_of_many_features_and_rows_is_small():

@@ -151,12 +151,13 @@ def test_latex_compiles(tmp_path, results, name):
 class Reader(HTMLParser):
     def __init__(self):
         super().__init__()
-        self.open, self.links, self.cells = [], [], 0
+        self.open, self.links, self.names, self.cells = [], [], [], 0
 
     def handle_starttag(self, tag, attributes):
         if tag not in ("meta", "img", "link", "br"):
             self.open.append(tag)
         self.links += [value for name, value in attributes if name in ("src", "href")]
+        self.names += [value for name, value in attributes if name == "id"]
         self.cells += tag == "td"
 
     def handle_endtag(self, tag):
@@ -169,8 +170,10 @@ def test_the_page_is_whole_and_asks_for_nothing(tmp_path, results):
     reader = Reader()
     reader.feed(page("A < B", "about", [results.table1(), ODD], [drawing]))
     assert reader.open == []
-    assert all(link.startswith("data:") for link in reader.links)
-    assert reader.cells == 64 * 8 + 2 * 2
+    outward = [link for link in reader.links if not link.startswith("data:")]
+    assert outward == ["#figures", "#odd", "#table1"]
+    assert set(outward) <= {f"#{name}" for name in reader.names}
+    assert reader.cells == 64 * 8 + 4 * 8 + 2 * 2  # the table, what it comes to, the odd one
     assert "&lt;0.001" in html_table(ODD)
 
 

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from every import CLASSIFIERS, make, mixed
+from every import CLASSIFIERS, fitted_probabilities, make, mixed
 
 every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS)
 TIMEOUT = 120  # seconds after which a child counts as hung
-
-
-def fitted_probabilities(classifier, seed):
-    X, y = mixed(120, seed)
-    return make(classifier, n_jobs=2).fit(X, y).predict_proba(X)
 
 
 @every_classifier

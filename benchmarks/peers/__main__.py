@@ -1,26 +1,24 @@
-"""python -m benchmarks.peers measure    what is not in results/peers/results.csv yet, a cell at a time
+"""python -m benchmarks.peers measure    what is not in benchmarks/peers/results.csv yet, a cell at a time
 python -m benchmarks.peers page       docs/benchmarks.md and its plots from that file
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import pandas as pd
-from benchmarks.own_process import CellError, Limits, answer
-from benchmarks.peers.data import NAMES, RESULTS, ROOT
+from benchmarks.cells import measure
+from benchmarks.own_process import Limits
+from benchmarks.peers.data import FILE, NAMES
 from benchmarks.peers.models import bare, on_codes, on_tables
 
 LIMITS = {
-    "codes": Limits(seconds=120, megabytes=8192),
-    "behaviour": Limits(seconds=120, megabytes=8192),
-    "checks": Limits(seconds=120, megabytes=8192),
-    "tables": Limits(seconds=60, megabytes=8192),
+    "codes": Limits(seconds=60, megabytes=8192),
+    "behaviour": Limits(seconds=60, megabytes=8192),
+    "checks": Limits(seconds=60, megabytes=8192),
+    "tables": Limits(seconds=30, megabytes=8192),
 }
-FILE = RESULTS / "results.csv"
 
 
 class Cell(NamedTuple):
@@ -38,39 +36,13 @@ def cells() -> Iterator[Cell]:
     yield from (Cell("tables", data, model) for data in NAMES for model in on_tables())
 
 
-def known() -> set[Cell]:
-    """The cells that were measured."""
-    if not FILE.exists():
-        return set()
-    return {
-        Cell(*key)
-        for key in pd.read_csv(FILE, keep_default_na=False)[["suite", "data", "model"]].itertuples(index=False)
-    }
-
-
-def measure(only: str) -> None:
-    """One cell after another; every result is written at once."""
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    done = known()
-    for cell in cells():
-        if cell in done or only not in " ".join(cell):
-            continue
-        try:
-            status, result = "measured", answer(["-m", "benchmarks.peers.cell", *cell], LIMITS[cell.suite], ROOT)
-        except CellError as failure:
-            status, result = str(failure), {}
-        row = pd.DataFrame([{**cell._asdict(), "status": status, "result": json.dumps(result)}])
-        row.to_csv(FILE, mode="a", header=not FILE.exists(), index=False)
-        print(*cell, status, result, flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["measure", "page"])
     parser.add_argument("--only", default="", help="only cells whose suite, table or name holds this text")
     given = parser.parse_args()
     if given.step == "measure":
-        measure(given.only)
+        measure(cells(), FILE, "benchmarks.peers.cell", lambda cell: LIMITS[cell.suite], given.only)
         return
     from benchmarks.peers.page import write_page
 

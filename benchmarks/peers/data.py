@@ -13,7 +13,8 @@ from sklearn.model_selection import train_test_split
 
 ROOT = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("NEURALKDB_SHARED", ROOT.parent / "shared")) / "data"
-RESULTS = ROOT / "results" / "peers"
+FILE = Path(__file__).with_name("results.csv")
+MADE = ROOT / "results" / "peers"
 MILLION = "million"
 NAMES = ["car", "kr-vs-kp", "optdigits", "mushroom", "nursery", "letter", "adult", MILLION]
 
@@ -71,7 +72,7 @@ def rows_of_a_million() -> tuple[pd.DataFrame, NDArray[np.intp]]:
     """1,000,000 x 20 integers with 5 values and 2 classes, made once and kept."""
     from benchmarks.rows import write_rows
 
-    folder = RESULTS / MILLION
+    folder = MADE / MILLION
     if not (folder / "y.npy").exists():
         folder.mkdir(parents=True, exist_ok=True)
         write_rows(str(folder), 1_000_000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,33 @@ def _type_of_sum(one: PackedCounts, other: PackedCounts) -> np.dtype[Any]:
     return max(*kinds, np.min_scalar_type(largest)) if largest < 2**32 else np.dtype(float)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """A part of all coded rows, the same wherever they are: equal rows are in it together, or not at all.
+
+    A row is in it if the sum of its codes, each times a number of its own, has a remainder below `end`.
+    """
+
+    factors: tuple[tuple[int, int], ...]  # of a feature
+    end: int
+
+    MODULUS: ClassVar[int] = 2**31 - 1
+    MOST_FEATURES: ClassVar[int] = 64  # are looked at, the last ones
+
+    @classmethod
+    def of(cls, n_features: int, share: float) -> Sample:
+        """About this share of distinct rows."""
+        factors = np.random.default_rng(n_features).integers(1, cls.MODULUS, n_features).tolist()
+        return cls(tuple(enumerate(factors))[-cls.MOST_FEATURES :], int(share * cls.MODULUS))
+
+    def has(self, codes: Codes) -> NDArray[np.bool_]:
+        """Which rows are in it."""
+        total = np.zeros(len(codes), np.int64)
+        for feature, factor in self.factors:
+            total += codes[:, feature].astype(np.int64) * factor
+        return np.asarray(total % self.MODULUS < self.end)
+
+
 class Counts(Protocol):
     """What structures and parameters are learned from."""
 
@@ -97,6 +124,9 @@ class Counts(Protocol):
 
     def rows(self) -> CodedRows:
         """What learners see that score rows."""
+
+    def sampled(self, most: int) -> Counts:
+        """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
 
     def of_class(self, label: int) -> Counts:
         """Counts of the rows of one class, which is their only class."""
@@ -147,6 +177,15 @@ class ArrayCounts:
         """The canonical table of the rows."""
         (table,) = self._sparse([tuple(range(len(self.cardinalities)))], keep_marginalized=True)
         return CodedRows(*table.cells())
+
+    def sampled(self, most: int) -> ArrayCounts:
+        """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
+        if len(self.codes) <= most or (n_distinct := len(self.rows().classes)) <= most:
+            return self
+        sample = Sample.of(len(self.cardinalities), most / n_distinct)
+        chosen = np.flatnonzero(sample.has(self.codes))
+        weights = None if self.weights is None else self.weights[chosen]
+        return replace(self, codes=np.asfortranarray(self.codes[chosen]), classes=self.classes[chosen], weights=weights)
 
     def of_class(self, label: int) -> ArrayCounts:
         """Counts of the rows of one class."""

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from neuralkdb.counting import PackedCounts, Request
-from neuralkdb.information import conditional_mutual_information, mutual_information
+from neuralkdb.information import KnownInformation, conditional_mutual_information, mutual_information
 from neuralkdb.model import ClassStatistics, TableStatistics
 from neuralkdb.parent_set_model import ParentSetStatistics
 from neuralkdb.tables import DenseTable, Table
@@ -95,6 +95,12 @@ def _(statistics: ParentSetStatistics) -> Strengths:
     singles = _of_tables(statistics.last_resort.tables)
     pairs = dict(_pairs(statistics.families)) if statistics.families.size == 2 else {}
     return Strengths(singles.features, {arc: conditional_mutual_information(table) for arc, table in pairs.items()})
+
+
+@strengths.register(KnownInformation)
+def _(statistics: KnownInformation) -> Strengths:
+    arcs = zip(map(tuple, statistics.arcs.tolist()), statistics.of_arcs.tolist(), strict=True)
+    return Strengths(dict(enumerate(statistics.features.tolist())), dict(arcs))
 
 
 def _of_tables(tables: Mapping[Request, Table]) -> Strengths:

@@ -41,6 +41,16 @@ class Encoding:
     missing: str = "value"
 
     @property
+    def n_features(self) -> int:
+        """The number of columns that are coded."""
+        return len(self.coders)
+
+    @property
+    def column_coders(self) -> tuple[Coder, ...]:
+        """One for each column, the first where there are several."""
+        return self.coders[: self.n_features]
+
+    @property
     def cardinalities(self) -> tuple[int, ...]:
         """The number of codes of each feature. The code after the last means marginalized."""
         return tuple(coder.cardinality for coder in self.coders)
@@ -64,6 +74,22 @@ class Encoding:
         pairs = zip(self.coders, columns, strict=True)
         new_missing = self.missing == "value"
         return replace(self, coders=tuple(c.extended(column, new_missing) for c, column in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide(Encoding):
+    """Several encodings of the same columns: code v * n_columns + j of a row is that of column j in view v."""
+
+    n_columns: int = 0
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns that are coded."""
+        return self.n_columns
+
+    def coding(self, columns: Sequence[Column]) -> Coding:
+        """The table ready to be coded block by block."""
+        return super().coding(list(columns) * (len(self.coders) // self.n_columns))
 
 
 def learn_encoding(

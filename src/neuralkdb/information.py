@@ -7,6 +7,7 @@ go to the lower column.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -14,11 +15,30 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.counting import Counts, Request
-from neuralkdb.network import Floats
+from neuralkdb.network import Family, Floats
 from neuralkdb.tables import DenseTable, Table, volume
 
 DECIMALS = 12
 PASS_ENTRIES = 2**24  # entries of the dense tables counted in one pass
+
+
+@dataclass(frozen=True, eq=False)
+class KnownInformation:
+    """What was known when a model was learned whose tables are not kept: MI(X_i; y), and MI(X_i; X_j | y) of arcs."""
+
+    features: Floats  # (features,)
+    arcs: NDArray[np.int64]  # (arcs, 2): child, parent; two features depend on each other once
+    of_arcs: Floats  # (arcs,)
+
+    @classmethod
+    def of(cls, features: Floats, pairs: Floats, families: Sequence[Family]) -> KnownInformation:
+        """That of the arcs of families, out of that of all pairs; of both directions, the first that occurs."""
+        first: dict[frozenset[int], tuple[int, int]] = {}
+        for child, parents in families:
+            for parent in parents:
+                first.setdefault(frozenset((child, parent)), (child, parent))
+        arcs = np.array(list(first.values()), np.int64).reshape(-1, 2)
+        return cls(features, arcs, pairs[arcs[:, 0], arcs[:, 1]])
 
 
 def mutual_information(table: Table) -> float:

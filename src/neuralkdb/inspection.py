@@ -91,7 +91,11 @@ def similarities(law: Law) -> Floats:
     values = np.tile(np.arange(n_values), len(contexts))
     cells = np.asfortranarray(np.column_stack([parents, values]), codes.dtype)
     own = law.probability(cells)[np.arange(len(cells)), np.repeat(contexts[:, -1], n_values)]
-    profiles = np.log(np.maximum(own, np.finfo(float).tiny)).reshape(-1, n_values)
+    return alike(np.log(np.maximum(own, np.finfo(float).tiny)).reshape(-1, n_values), share)
+
+
+def alike(profiles: Floats, share: Floats) -> Floats:
+    """The correlation of columns of (contexts, values), contexts weighted by their share (contexts, 1)."""
     centred = np.sqrt(share) * (profiles - (share * profiles).sum(axis=0))
     lengths = np.linalg.norm(centred, axis=0)
     return np.asarray(centred.T @ centred / np.maximum(np.outer(lengths, lengths), np.finfo(float).tiny))

@@ -17,7 +17,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from neuralkdb.evaluation import Calibration, calibration
-from neuralkdb.layout import MOST_FEATURES, ArcDiagram, arc_diagram, placed_labels, shortened, value_map
+from neuralkdb.layout import MOST_FEATURES, ArcDiagram, arc_diagram, placed_labels, shares_from, shortened, value_map
 from neuralkdb.network import Floats
 from neuralkdb.similarity import value_similarities
 
@@ -303,7 +303,9 @@ class ReliabilityDisplay(Display):
         ax.plot([0, 1], [0, 1], linestyle="--", color=GRAY, linewidth=1)
         ax.plot(found.confidence[filled], found.accuracy[filled], color=BLUE, linewidth=1, alpha=0.6)
         ax.scatter(found.confidence[filled], found.accuracy[filled], s=sizes, color=BLUE, label=self.name, zorder=3)
-        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="said to be right with", ylabel="are right")
+        shares = shares_from(found)
+        room = (shares[0] - 0.03 * (1 - shares[0]), 1 + 0.03 * (1 - shares[0]))
+        ax.set(xlim=room, ylim=room, xticks=shares, yticks=shares, xlabel="said to be right with", ylabel="are right")
         ax.set_aspect("equal")
         ax.set_title(f"calibration error {found.error:.3f}", fontsize="medium")
         ax.grid(color="#e3e5e8", linewidth=0.6)

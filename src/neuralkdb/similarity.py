@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from neuralkdb.inspection import similarities
+from neuralkdb.inspection import alike, similarities
 from neuralkdb.network import Floats
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel
 from neuralkdb.parameters.conditional import Conditional
+from neuralkdb.parameters.context_trees import ContextTrees
+from neuralkdb.weighted_model import Pool, WeightedModel
 
 
 def similar_values(classifier: Any, feature: str, value: str, n: int = 5) -> list[tuple[str, float]]:
@@ -48,12 +51,60 @@ def value_similarities(classifier: Any, feature: str) -> tuple[tuple[str, ...], 
     if feature not in names:
         raise ValueError(f"there is no feature {feature}, only {', '.join(names)}")
     number, member = names.index(feature), classifier.members_[0]
+    if isinstance(member.model, Pool):
+        return member.encoding.labels(number), *_in_contexts(Contexts.of(member.model), number)
     family = next((each for each in conditionals(member.model) if each.family.child == number), None)
     if family is None:
         raise ValueError(f"{type(classifier).__name__} has no probabilities of {feature}")
     seen = family.law.table.marginal((len(family.family.parents),))
     weights = seen.at(np.arange(seen.shape[0], dtype=np.uint32).reshape(-1, 1, order="F"), (0,)).sum(axis=1)
     return member.encoding.labels(number), similarities(family.law), weights
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """What a pool says about features in its first encoding: P(y), and a tree for each feature and closest parent."""
+
+    priors: Floats  # (classes,)
+    trees: dict[int, dict[int | None, ContextTrees]]
+
+    @classmethod
+    def of(cls, pool: Pool) -> Contexts:
+        """Those in any of the members."""
+        trees: dict[int, dict[int | None, ContextTrees]] = {feature: {} for feature in range(pool.n_features)}
+        weighted = [member for member in pool.members if isinstance(member, WeightedModel)]
+        for part in (part for member in weighted for part in member.parts if isinstance(part, ContextTrees)):
+            for place, (child, parents) in enumerate(part.families):
+                if child < pool.n_features:
+                    trees[child].setdefault(parents[0] if parents else None, part.only(place))
+        return cls(pool.class_weights / pool.class_weights.sum(), trees)
+
+    def log_probabilities(self, tree: ContextTrees, parent: int | None = None, code: int = 0) -> Floats:
+        """Log P(value | y), and one parent's value, (values, classes); all other parents are left out."""
+        (child,), cardinalities = tree.children, tree.cardinalities
+        codes = np.empty((cardinalities[child], len(cardinalities)), np.min_scalar_type(max(cardinalities)), order="F")
+        codes[:] = cardinalities
+        codes[:, child] = np.arange(cardinalities[child])
+        if parent is not None:
+            codes[:, parent] = code
+        found = np.zeros((cardinalities[child], len(self.priors)))
+        tree.add_to(found, codes, np.ones((1, len(self.priors))))
+        return found
+
+    def joint(self, feature: int) -> Floats:
+        """P(value, y), (values, classes)."""
+        return np.asarray(np.exp(self.log_probabilities(next(iter(self.trees[feature].values())))) * self.priors)
+
+
+def _in_contexts(contexts: Contexts, feature: int) -> tuple[Floats, Floats]:
+    """How alike values are where the class and a closest parent are known, (values, values), and their weights."""
+    profiles, shares = [], []
+    for parent, tree in contexts.trees[feature].items():
+        of_parent = contexts.priors[None] if parent is None else contexts.joint(parent)
+        profiles += [contexts.log_probabilities(tree, parent, code).T for code in range(len(of_parent))]
+        shares += list(of_parent)
+    share = np.concatenate(shares)[:, None]
+    return alike(np.concatenate(profiles), share / share.sum()), contexts.joint(feature).sum(axis=1)
 
 
 def conditionals(model: Any) -> Iterator[Conditional]:

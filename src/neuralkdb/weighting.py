@@ -14,13 +14,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from neuralkdb import _kernels
 from neuralkdb.counting import CodedRows
 from neuralkdb.network import Floats
 
 LANES = 16  # rows that stand side by side in terms
+MOST_TERMS = 2**25  # held in memory at once
 Terms = NDArray[np.float32]  # (blocks of LANES rows, families, classes, LANES)
 
 
@@ -56,7 +57,9 @@ class Weighting:
     pull_of_bias: float = 0.1
     n_steps: int = 60
 
-    def learn(self, terms: Terms, rows: CodedRows, expected: Weights, start: Weights) -> Weights:
+    def learn(
+        self, terms: Terms, rows: CodedRows, expected: Weights, start: Weights, n_steps: int | None = None
+    ) -> Weights:
         """The weights of rows with these terms, searched from `start`."""
         classes, shape = rows.classes.astype(np.uint32), expected.families.shape
 
@@ -65,7 +68,7 @@ class Weighting:
             penalty, its_slope = self.penalty(flat, expected)
             return loss + penalty, slope + its_slope
 
-        options = {"maxiter": self.n_steps, "ftol": 1e-6, "gtol": 1e-4}
+        options = {"maxiter": n_steps or self.n_steps, "ftol": 1e-6, "gtol": 1e-4}
         flat = minimize(objective, start.flat, jac=True, method="L-BFGS-B", options=options).x
         return Weights(flat[: -shape[1]].reshape(shape), flat[-shape[1] :])
 
@@ -95,6 +98,20 @@ def log_shares(class_weights: Floats) -> Floats:
     return np.asarray(np.log((class_weights + 1.0) / (class_weights.sum() + len(class_weights))))
 
 
+def side_by_side(values: Floats) -> Terms:
+    """Terms of (rows, families, classes) as kernels read them; rows that are not there are zero."""
+    n_rows, *shape = values.shape
+    padded = np.zeros((-(-n_rows // LANES) * LANES, *shape), np.float32)
+    padded[:n_rows] = values
+    return np.ascontiguousarray(padded.reshape(-1, LANES, *shape).transpose(0, 2, 3, 1))
+
+
+def rows_in_room(n_rows: int, n_terms: int, n_classes: int, seed: int | list[int]) -> NDArray[np.intp]:
+    """The rows whose terms are held at once, in random order: all, unless they have no room."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    return order[: max(MOST_TERMS // (n_terms * n_classes), 256)]
+
+
 def leave_one_out_terms(parts: Sequence[Fitted], rows: CodedRows, n_classes: int) -> Terms:
     """The terms of all families of all parts."""
     n_blocks, n_terms = -(-len(rows.classes) // LANES), sum(part.n_terms for part in parts)
@@ -112,14 +129,25 @@ def log_posteriors(terms: Terms, weights: Weights, n_rows: int) -> Floats:
     return np.asarray(np.log(np.maximum(posteriors.astype(float), 1e-30)))
 
 
-def best_sharpness(log_posteriors: Floats, rows: CodedRows) -> float:
-    """What to multiply log-posteriors by for the least log-loss on rows; pulled to one as by ten rows."""
-    own = np.arange(len(rows.classes)), rows.classes
+def best_shares(log_posteriors: Sequence[Floats], rows: CodedRows, prior: Floats) -> Floats:
+    """What to multiply each of several log-posteriors by before they are added, for the least log-loss on rows.
 
-    def loss(log_sharpness: float) -> float:
-        scaled = np.exp(log_sharpness) * log_posteriors
-        scaled -= scaled.max(axis=1, keepdims=True)
-        losses = np.log(np.exp(scaled).sum(axis=1)) - scaled[own]
-        return float(rows.weights @ losses + 10.0 * log_sharpness**2)
+    Shares are pulled to the prior, and their sum to one, as by ten rows.
+    """
+    stacked, own = np.stack(log_posteriors), (np.arange(len(rows.classes)), rows.classes)
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
+    def objective(shares: Floats) -> tuple[float, Floats]:
+        logits = np.tensordot(shares, stacked, 1)
+        logits -= logits.max(axis=1, keepdims=True)
+        probabilities = np.exp(logits)
+        total = probabilities.sum(axis=1, keepdims=True)
+        probabilities /= total
+        loss = rows.weights @ (np.log(total[:, 0]) - logits[own])
+        probabilities[own] -= 1.0
+        slope = np.einsum("src,rc->s", stacked, probabilities * rows.weights[:, None])
+        away, excess = shares - prior, shares.sum() - 1.0
+        penalty = 10.0 * (away @ away + excess**2)
+        return float(loss + penalty), slope + 20.0 * (away + excess)
+
+    bounds = [(0.0, 4.0)] * len(prior)
+    return np.asarray(minimize(objective, prior, jac=True, method="L-BFGS-B", bounds=bounds).x)

@@ -7,9 +7,8 @@ for ensembles whose members differ in encoding.
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,10 +17,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from neuralkdb.classifiers.blocks import for_each, slices
 from neuralkdb.classifiers.describing import describe
 from neuralkdb.classifiers.saving import Savable
 from neuralkdb.classifiers.training import TrainingData, cut_points_of, n_threads_of
-from neuralkdb.counting import ArrayCounts
+from neuralkdb.counting import ArrayCounts, Counts
 from neuralkdb.encoding import Coding, Encoding
 from neuralkdb.frames import read_columns
 from neuralkdb.inspection import Explanation, explanation
@@ -106,10 +106,10 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         Parameters
         ----------
         source : path, or lazy table
-            A Parquet or CSV file, a folder of Parquet files, a pattern such as "data/*.parquet" or a table of a DuckDB
-            file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark data
-            frame, or any other lazy table that narwhals knows. A list of these is the table of all their rows, of which
-            none leaves its engine.
+            A Parquet or CSV file, a folder of Parquet files, a pattern such as ``data/*.parquet`` or a table of a
+            DuckDB file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark
+            data frame, or any other lazy table that narwhals knows. A list of these is the table of all their
+            rows, of which none leaves its engine.
         target : str, default="y"
             The column of the classes.
         weight : str, default=None
@@ -137,7 +137,7 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         source : path, or lazy table
             As in `fit_table`, with the columns learned from.
         out : path
-            The Parquet file to write, with Spark a folder; columns "prediction" and "probability_" of each class.
+            The Parquet file to write, with Spark a folder; columns ``prediction`` and ``probability_`` of each class.
             It is there when all is written, and not before.
         keep : list of str, default=()
             Columns of the table to write beside the predictions.
@@ -192,7 +192,7 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         log_probabilities = self.predict_log_proba(X)
         return self.classes_[log_probabilities.argmax(axis=1)]  # type: ignore[no-any-return]
 
-    @available_if(lambda self: self._averages_joint)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: self._averages_joint and is_generative(self))  # type: ignore[untyped-decorator]
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Logarithm of the joint probability of each row and each class.
 
@@ -240,7 +240,10 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         encoding, counts = self._encoded(data)
         structure = self._learner().learn(counts)
         statistics = statistics_of(structure, counts)
-        return (Member(encoding, structure, statistics, model_of(structure, statistics, self._estimator())),)
+        return (Member(encoding, structure, statistics, self._model(structure, statistics, counts)),)
+
+    def _model(self, structure: Any, statistics: Any, counts: Counts) -> Model:
+        return model_of(structure, statistics, self._estimator())
 
     def _counted(self, member: Member, data: TrainingData) -> Member:
         """A member with the same encoding and structure that has counted these rows."""
@@ -249,6 +252,11 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
 
     def _estimated(self, member: Member, statistics: Any) -> Member:
         """A member with the same encoding and structure, and other statistics."""
+        if not is_generative(self):
+            raise ValueError(
+                f'{type(self).__name__}(weighting="discriminative") learns its weights from rows, which counts do not '
+                'have: use weighting="none".'
+            )
         model = model_of(member.structure, statistics, self._estimator())
         return Member(member.encoding, member.structure, statistics, model, member.weight)
 
@@ -271,9 +279,9 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
             blocks = [_block(coding, rows, m.encoding) for coding, m in zip(codings, self.members_, strict=True)]
             result[rows] = score(self.members_, blocks)
 
-        _for_each(
+        for_each(
             fill,
-            _slices(n_rows, max(BLOCK_ENTRIES // len(self.classes_), 256)),
+            slices(n_rows, max(BLOCK_ENTRIES // len(self.classes_), 256)),
             n_threads_of(self.n_jobs),
         )
         return result
@@ -298,48 +306,9 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         return tags
 
 
-class IncrementalClassifier(BayesianNetworkClassifier):
-    """A classifier whose tables can be added to once its encoding and structure are fixed."""
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows.
-
-        The first call fixes cut points and structure; later calls add their counts, and categories never seen before
-        extend the code books. The result is that of all rows at once with that encoding and structure.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            The new rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that will ever occur; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : object
-            The classifier, which has learned from all rows so far.
-        """
-        first = not hasattr(self, "members_")
-        if first and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        labels = np.unique(classes) if first else self.classes_
-        if not first and classes is not None and not np.array_equal(np.unique(classes), labels):
-            raise ValueError(f"classes={classes!r} is not the same as on the first call to partial_fit: {labels}")
-        data = TrainingData.read(self, X, y, sample_weight, reset=first).of_labels(labels)
-        self.members_ = self._fit_members(data) if first else tuple(self._extended(m, data) for m in self.members_)
-        self.classes_ = labels
-        return self
-
-    def _extended(self, member: Member, data: TrainingData) -> Member:
-        encoding = member.encoding.extended(data.columns)
-        counts = data.counts(encoding, n_threads_of(self.n_jobs))
-        statistics = member.statistics + statistics_of(member.structure, counts)
-        return self._estimated(replace(member, encoding=encoding), statistics)
+def is_generative(classifier: Any) -> bool:
+    """Whether probabilities are those of counts, which add up, and not weighted."""
+    return getattr(classifier, "weighting", "none") == "none"
 
 
 def _log_posterior(members: tuple[Member, ...], blocks: list[Block]) -> Floats:
@@ -357,16 +326,3 @@ def _log_posterior(members: tuple[Member, ...], blocks: list[Block]) -> Floats:
 
 def _block(coding: Coding, rows: slice, encoding: Encoding) -> Block:
     return Block.of(coding.codes(rows), encoding.cardinalities)
-
-
-def _slices(n_rows: int, size: int) -> Iterator[slice]:
-    return (slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size))
-
-
-def _for_each(work: Any, rows: Iterator[slice], n_threads: int) -> None:
-    if n_threads == 1:
-        for each in rows:
-            work(each)
-        return
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(work, rows))

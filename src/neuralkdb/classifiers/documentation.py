@@ -35,10 +35,15 @@ device : str, default={device}
     do.""",
     "estimate": """\
 estimate : {{"m", "laplace", "backoff"}}, default="{estimate}"
-    How counts become probabilities. "m" is (N(x, pa, y) + m / |A|) / (N(pa, y) + m), "laplace" adds the same
+    How counts become probabilities. "m" is ``(N(x, pa, y) + m / |A|) / (N(pa, y) + m)``, "laplace" adds the same
     pseudocount to every cell, "backoff" shrinks each level of parents to the one with a parent less.
 smoothing : float, default={smoothing}
     m, the pseudocount, or the strength of the shrinkage.""",
+    "weighting": """\
+weighting : {{"none", "discriminative"}}, default="{weighting}"
+    "discriminative" gives the log-conditional of each feature a weight for each class, and each class a bias, that
+    minimize the log-loss of the training rows, each row left out of its own counts. Probabilities are then no longer
+    those of a joint, and there is no `partial_fit`.""",
     "encoding": """\
 discretization : {{"width", "quantile", "mdl", "codes"}}, default="{discretization}"
     How a numeric column is cut: into bins of equal width or of equal weight, where the classes part (Fayyad & Irani,
@@ -64,7 +69,7 @@ classes_ : ndarray of shape (n_classes,)
     The class labels.
 n_features_in_ : int
     Number of columns seen in `fit`.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Their names, where `X` had names that are all strings.
 structure_ : mapping
     Parents of each feature by name; a tuple of such for several networks, a mapping by class for networks of classes.

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member
 from neuralkdb.classifiers.documentation import documented
-from neuralkdb.classifiers.neural import NEURAL_CONSTRAINTS
+from neuralkdb.classifiers.embedded import NEURAL_CONSTRAINTS
 from neuralkdb.classifiers.training import SHARED_CONSTRAINTS, TrainingData, n_threads_of
 from neuralkdb.embedding_net import train_embedding_net
 from neuralkdb.parameters.training import Schedule, Trainer

@@ -6,7 +6,11 @@ from typing import Any, ClassVar, Literal
 
 from sklearn.utils._param_validation import StrOptions
 
-from neuralkdb.classifiers.counted import CountedClassifier, IncrementalCountedClassifier
+from neuralkdb.classifiers.counted import (
+    IncrementalCountedClassifier,
+    IncrementalSingleNetworkClassifier,
+    SingleNetworkClassifier,
+)
 from neuralkdb.classifiers.documentation import documented
 from neuralkdb.classifiers.training import COUNTED_CONSTRAINTS, K_CONSTRAINT
 from neuralkdb.structures.k_dependence import KDependence, KDependencePerClass, RotatedKDependence
@@ -14,7 +18,7 @@ from neuralkdb.structures.selective import SelectiveKDependence
 
 
 @documented
-class KDBClassifier(IncrementalCountedClassifier):
+class KDBClassifier(IncrementalSingleNetworkClassifier):
     """k-dependence Bayesian classifier: each feature depends on the class and up to k other features.
 
     Features are visited by descending mutual information with the class; the parents of each are the visited
@@ -25,6 +29,7 @@ class KDBClassifier(IncrementalCountedClassifier):
     k : int, default=2
         Largest number of feature-parents of a feature.
     {estimate}
+    {weighting}
     {encoding}
 
     Attributes
@@ -44,7 +49,7 @@ class KDBClassifier(IncrementalCountedClassifier):
     0.97
     """
 
-    _parameter_constraints = {**COUNTED_CONSTRAINTS, "k": K_CONSTRAINT}
+    _parameter_constraints = {**SingleNetworkClassifier._parameter_constraints, "k": K_CONSTRAINT}
 
     def __init__(
         self,
@@ -52,6 +57,7 @@ class KDBClassifier(IncrementalCountedClassifier):
         *,
         estimate: str = "m",
         smoothing: float = 1.0,
+        weighting: str = "none",
         discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
@@ -61,6 +67,7 @@ class KDBClassifier(IncrementalCountedClassifier):
         super().__init__(
             estimate=estimate,
             smoothing=smoothing,
+            weighting=weighting,
             discretization=discretization,
             n_bins=n_bins,
             missing=missing,
@@ -74,7 +81,7 @@ class KDBClassifier(IncrementalCountedClassifier):
 
 
 @documented
-class SKDBClassifier(CountedClassifier):
+class SKDBClassifier(SingleNetworkClassifier):
     """Selective KDB: as many features and parents as predict best.
 
     Leave-one-out chooses, among the first s features of a KDB with their first k' parents each, the s and k' of
@@ -87,6 +94,7 @@ class SKDBClassifier(CountedClassifier):
     loss : {"rmse", "zero_one"}, default="rmse"
         What leave-one-out adds up: the root mean squared error of the probability of the true class, or errors.
     {estimate}
+    {weighting}
     {encoding}
 
     Attributes
@@ -108,7 +116,7 @@ class SKDBClassifier(CountedClassifier):
     """
 
     _parameter_constraints = {
-        **COUNTED_CONSTRAINTS,
+        **SingleNetworkClassifier._parameter_constraints,
         "k": K_CONSTRAINT,
         "loss": [StrOptions({"rmse", "zero_one"})],
     }
@@ -120,6 +128,7 @@ class SKDBClassifier(CountedClassifier):
         loss: Literal["rmse", "zero_one"] = "rmse",
         estimate: str = "m",
         smoothing: float = 1.0,
+        weighting: str = "none",
         discretization: str = "mdl",
         n_bins: int = 10,
         missing: str = "value",
@@ -129,6 +138,7 @@ class SKDBClassifier(CountedClassifier):
         super().__init__(
             estimate=estimate,
             smoothing=smoothing,
+            weighting=weighting,
             discretization=discretization,
             n_bins=n_bins,
             missing=missing,

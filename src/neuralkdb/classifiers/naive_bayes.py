@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from neuralkdb.classifiers.counted import IncrementalCountedClassifier
+from neuralkdb.classifiers.counted import IncrementalSingleNetworkClassifier
 from neuralkdb.classifiers.documentation import documented
 from neuralkdb.structures.independent import Independent
 
 
 @documented
-class NaiveBayesClassifier(IncrementalCountedClassifier):
+class NaiveBayesClassifier(IncrementalSingleNetworkClassifier):
     """Naive Bayes: P(y) times the product of P(x_i | y).
 
     Parameters
     ----------
     {estimate}
+    {weighting}
     {encoding}
 
     Attributes

@@ -175,8 +175,8 @@ def _check_fitted(classifier: Any, fitted: dict[str, Any]) -> None:
     require(classes.ndim == 1 and len(set(classes.tolist())) == len(classes) > 0, "classes have no labels")
     require(members and all(0 < member.weight < np.inf for member in members), "members have no weight")
     for member in members:
-        size = Size(member.encoding.cardinalities, len(classes))
-        require(len(size.cardinalities) == n_features, "features have no codes")
+        size = Size(member.encoding.cardinalities, len(classes), member.encoding.n_features)
+        require(size.n_features == n_features, "features have no codes")
         check_agreement(member, size)
         check_statistics(member.structure, member.statistics)
         learned = [value for name, value in fitted.items() if name != "members_"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from neuralkdb.classifiers.counted import CountedClassifier, IncrementalCountedClassifier
+from neuralkdb.classifiers.counted import IncrementalSingleNetworkClassifier, SingleNetworkClassifier
 from neuralkdb.classifiers.documentation import documented
 from neuralkdb.structures.super_parent_tree import SuperParentTree
 from neuralkdb.structures.tree import Tree
 
 
 @documented
-class TANClassifier(IncrementalCountedClassifier):
+class TANClassifier(IncrementalSingleNetworkClassifier):
     """Tree-augmented naive Bayes: each feature depends on the class and one other feature.
 
     The tree has the largest sum of conditional mutual information, and its root says most about the class [1]_.
@@ -17,6 +17,7 @@ class TANClassifier(IncrementalCountedClassifier):
     Parameters
     ----------
     {estimate}
+    {weighting}
     {encoding}
 
     Attributes
@@ -41,7 +42,7 @@ class TANClassifier(IncrementalCountedClassifier):
 
 
 @documented
-class SPTANClassifier(CountedClassifier):
+class SPTANClassifier(SingleNetworkClassifier):
     """Super-parent TAN: arcs are added while they improve leave-one-out accuracy.
 
     Each step finds the feature that helps most as parent of all features without one, then the single feature it
@@ -50,6 +51,7 @@ class SPTANClassifier(CountedClassifier):
     Parameters
     ----------
     {estimate}
+    {weighting}
     {encoding}
 
     Attributes

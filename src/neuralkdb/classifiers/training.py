@@ -20,6 +20,7 @@ from neuralkdb.encoding import Encoding, learn_encoding
 from neuralkdb.frames import mark_categorical, read_columns, read_target, read_weights
 from neuralkdb.network import Floats
 from neuralkdb.parameters.counted import BackOff, Laplace, MEstimate, Rule
+from neuralkdb.summaries import ColumnSummary, summarize
 
 RULES: dict[str, Callable[[float], Rule]] = {"m": MEstimate, "laplace": Laplace, "backoff": BackOff}
 
@@ -85,6 +86,17 @@ class TrainingData:
             raise ValueError(f"y has the label {unknown[0]!r}, which is not in the classes of the first call: {known}")
         renumbered = np.searchsorted(labels, self.labels).astype(np.uint32)
         return replace(self, labels=labels, classes=renumbered[self.classes])
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    def summaries(self, categorical_features: Any, n_threads: int) -> list[ColumnSummary]:
+        """The weight of each value of each column in each class."""
+        categorical = mark_categorical(self.columns, categorical_features)
+        rows = self.columns, self.classes, len(self.labels), self.weights
+        return list(summarize(*rows, categorical=categorical, n_threads=n_threads))
 
     def encoding(
         self, cut_points: CutPoints | None, missing: str, categorical_features: Any, n_threads: int

@@ -10,25 +10,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from neuralkdb.coders import Intervals
-from neuralkdb.columns import Column
 from neuralkdb.discretization import CutPoints, EqualFrequency
-from neuralkdb.encoding import Coding, Encoding, encoding_of
+from neuralkdb.encoding import SideBySide, encoding_of
 from neuralkdb.parameters.regressions import Numbers
 from neuralkdb.summaries import ColumnSummary
 
 FINE = EqualFrequency(1000)  # so narrow that the mean of an interval stands for its numbers
 FEWEST_VALUES = 5  # fewer numbers than this are hardly more than categories
-
-
-@dataclass(frozen=True, eq=False)
-class SideBySide(Encoding):
-    """Code v * n_columns + j of a row is that of column j in view v."""
-
-    n_columns: int = 0
-
-    def coding(self, columns: Sequence[Column]) -> Coding:
-        """The table ready to be coded block by block."""
-        return super().coding(list(columns) * (len(self.coders) // self.n_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +56,7 @@ def _scores(coder: Intervals, summary: ColumnSummary) -> tuple[NDArray[np.float3
     below = (np.cumsum(inside) - inside / 2) / inside.sum()
     lowest = 0.5 / max(inside.sum(), 1.0)
     normal = ndtri(np.clip(below, lowest, 1 - lowest))
-    share = weights / weights.sum()
+    share, values = weights / weights.sum(), values / (np.abs(values).max() or 1.0)  # squares must not overflow
     centre = share @ values
     deviation = np.sqrt(share @ (values - centre) ** 2) or 1.0
     means = np.bincount(bins, weights * ((values - centre) / deviation), coder.n_intervals)

@@ -37,8 +37,8 @@ def _add_reproduce(commands: Commands) -> None:
     add("--datasets", type=names, nargs="+", action="extend", metavar="NAMES",
         help="only these, separated by commas or spaces")  # fmt: skip
     add("--methods", nargs="+", default=[], metavar="METHOD",
-        help="further columns: AODE, WAODE, A2DE, SKDB, ESKDB, MNKDB, SPTAN, LR, XGBoost, "
-        "LightGBM, CatBoost, module:Class, each with (setting=value) as wanted")  # fmt: skip
+        help="further columns: AODE, WAODE, A2DE, SKDB, ESKDB, MNKDB, SPTAN, NeuralKDBEnsemble, LR, "
+        "XGBoost, LightGBM, CatBoost, module:Class, each with (setting=value) as wanted")  # fmt: skip
     add("--splits", type=positive, default=5, metavar="N", help="random 70/30 splits (5)")
     add("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
     add("--out", type=Path, default=Path("results"), metavar="DIR", help="results folder (results)")

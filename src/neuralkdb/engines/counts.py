@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuralkdb import _kernels
-from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request
+from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request, Sample
 from neuralkdb.engines.blocks import blocks_of
 from neuralkdb.engines.frame import CLASS, WEIGHT, Answer
 from neuralkdb.engines.sites import LazyTable
@@ -55,6 +55,14 @@ class TableCounts:
     def rows(self) -> CodedRows:
         """The distinct coded rows, which must fit into memory."""
         return self._in_memory.rows()
+
+    def sampled(self, most: int) -> TableCounts:
+        """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
+        if self.n_rows <= most or (n_distinct := self.frame.n_cells(len(self.cardinalities))) <= most:
+            return self
+        sample = Sample.of(len(self.cardinalities), most / n_distinct)
+        some, class_weights = self.frame.sampled(sample, self.n_classes)
+        return replace(self, frame=some, weights=class_weights)
 
     def of_class(self, label: int) -> TableCounts:
         """Counts of the rows of one class."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neuralkdb.counting import Request
+from neuralkdb.counting import Request, Sample
 from neuralkdb.engines.engine import Engine
 from neuralkdb.engines.errors import failing, missing
 from neuralkdb.grid import grid_of
@@ -207,6 +207,18 @@ class Frame:
             named = lazy if request == block else self._grouped(lazy, request, summed)
             branches.append(named.select(*_padded(request, width), nw.col(CLASS).cast(nw.Int32), WEIGHT))
         return self._branches(branches, "counting")
+
+    def n_cells(self, n_features: int) -> int:
+        """How many distinct rows a coded table has, classes aside."""
+        distinct = self.lazy.select(*map(code_name, range(n_features)), CLASS).unique()
+        return int(replace(self, lazy=distinct).ask({"cells": nw.len()}, "counting distinct rows")["cells"])
+
+    def sampled(self, sample: Sample, n_classes: int) -> tuple[Frame, NDArray[np.float64]]:
+        """The rows of a coded table that are in a sample, and the weight of each class there."""
+        terms = [nw.col(code_name(feature)).cast(nw.Int64) * factor for feature, factor in sample.factors]
+        some = replace(self, lazy=self.lazy.filter(nw.sum_horizontal(*terms) % sample.MODULUS < sample.end))
+        answer = some.collect(some.lazy.group_by(CLASS).agg(self.total.alias(WEIGHT)), "counting classes")
+        return some, np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], n_classes).astype(float)
 
     def rows(self, n_features: int) -> Answer:
         """The distinct rows of a coded table, with class and weight."""

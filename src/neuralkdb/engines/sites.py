@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from neuralkdb.counting import Request
+from neuralkdb.counting import Request, Sample
 from neuralkdb.engines.errors import EngineError
 from neuralkdb.engines.frame import Answer, Frame, Reading, reading
 from neuralkdb.grid import MOST_VALUES
@@ -87,9 +88,15 @@ class Sites:
 
     def rows(self, n_features: int) -> Answer:
         """Not asked for."""
-        raise EngineError(
-            "This classifier must see rows, which do not leave their sites: take one that learns from counts alone."
-        )
+        raise _rows_stay()
+
+    def n_cells(self, n_features: int) -> int:
+        """Not asked for."""
+        raise _rows_stay()
+
+    def sampled(self, sample: Sample, n_classes: int) -> tuple[Sites, NDArray[np.float64]]:
+        """Not asked for."""
+        raise _rows_stay()
 
     def of_class(self, label: int) -> Sites:
         """The rows of a coded table that have this class, which becomes their only one."""
@@ -112,3 +119,9 @@ def _kind(schema: Mapping[str, Any], name: str) -> Any:
 
 def _joined(answers: Sequence[Answer]) -> Answer:
     return {name: np.concatenate([answer[name] for answer in answers]) for name in answers[0]}
+
+
+def _rows_stay() -> EngineError:
+    return EngineError(
+        "This classifier must see rows, which do not leave their sites: take one that learns from counts alone."
+    )

@@ -37,7 +37,7 @@ class TableData:
     class_weights: Floats  # (classes,)
     n_rows: int
     close: ExitStack
-    summaries: Summaries = field(default_factory=dict)
+    known: Summaries = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -48,26 +48,33 @@ class TableData:
         self, cut_points: CutPoints | None, missing: str, categorical_features: Any, n_threads: int = 1
     ) -> Encoding:
         """The code books of these rows."""
-        summaries = self.summarized(self.categorical(categorical_features))
+        summaries = self.summaries(categorical_features)
         if cut_points is None or not cut_points.needs_classes:
             summaries = [summary.without_classes for summary in summaries]
         return encoding_of(self.names, summaries, cut_points=cut_points, missing=missing)
 
     def counts(self, encoding: Encoding, n_threads: int = 1) -> TableCounts:
         """The coded rows, held by the engine, ready to be counted."""
-        pairs = list(zip(self.readings, encoding.coders, strict=True))
-        self._check_known(encoding.coders)
+        readings = self.readings * (len(encoding.coders) // len(self.readings))
+        pairs = list(zip(readings, encoding.coders, strict=True))
+        self._check_known(encoding.coders[: len(self.readings)])
         codes = {
             code_name(j): code_of(each.values, _edges(each, coder), coder.absent, coder.cardinality)
             for j, (each, coder) in enumerate(pairs)
         }
         codes[CLASS] = code_of(self.target.values, self.keys[1:], 0, len(self.keys))
-        gaps = {j for (j, _), summary in self.summaries.items() if summary.missing.any()}
+        gaps = {self.readings[j].name for (j, _), summary in self.known.items() if summary.missing.any()}
         holes = {
-            j: coder.absent for j, (_, coder) in enumerate(pairs) if j in gaps and coder.absent == coder.cardinality
+            j: coder.absent
+            for j, (each, coder) in enumerate(pairs)
+            if each.name in gaps and coder.absent == coder.cardinality
         }
         frame = self.frame.coded(codes, self.close)
         return TableCounts(frame, encoding.cardinalities, self.class_weights, self.n_rows, holes, n_threads)
+
+    def summaries(self, categorical_features: Any, n_threads: int = 1) -> list[ColumnSummary]:
+        """The weight of each value of each column in each class."""
+        return self.summarized(self.categorical(categorical_features))
 
     def of_labels(self, labels: NDArray[Any]) -> TableData:
         """The same rows, their classes numbered as in `labels`."""
@@ -77,7 +84,7 @@ class TableData:
         keys = [int(label) if self.target.kind == "bools" else label for label in labels.tolist()]
         weights = np.zeros(len(keys))
         weights[[keys.index(key) for key in self.keys]] = self.class_weights
-        return replace(self, labels=labels, keys=keys, class_weights=weights, summaries={})
+        return replace(self, labels=labels, keys=keys, class_weights=weights, known={})
 
     def _check_known(self, coders: Sequence[Any]) -> None:
         """Complain about categories that have no code: they are from other rows than the encoding."""
@@ -98,11 +105,11 @@ class TableData:
     def summarized(self, categorical: NDArray[np.bool_]) -> list[ColumnSummary]:
         """The weight of each value of each column in each class, asked for once."""
         wanted = [(j, bool(marked)) for j, marked in enumerate(categorical)]
-        new = [key for key in wanted if key not in self.summaries]
+        new = [key for key in wanted if key not in self.known]
         readings = [self.readings[j].as_levels() if marked else self.readings[j] for j, marked in new]
         for key, summary in zip(new, summaries_of(self.frame, readings, self.target, self.keys), strict=True):
-            self.summaries[key] = summary
-        return [self.summaries[key] for key in wanted]
+            self.known[key] = summary
+        return [self.known[key] for key in wanted]
 
 
 @contextmanager

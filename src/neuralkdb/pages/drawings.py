@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neuralkdb.evaluation import Calibration
-from neuralkdb.layout import ArcDiagram, placed_labels, shortened, value_map
+from neuralkdb.layout import ArcDiagram, placed_labels, shares_from, shortened, value_map
 from neuralkdb.network import Floats
+from neuralkdb.pages import markup
 from neuralkdb.pages.markup import escaped
 
 ROW = 24  # pixels, as in the style
 SIDE = 320  # of a square drawing
 MAP = (340.0, 260.0)
 LONGEST = 22  # characters of a label on a map
-LONGEST_NAME = 24  # characters of a name that a narrow screen has room for
+LONGEST_OF_GRID = 14
+LETTERS = 20  # a margin that labels of a letter or two need: they stand upright
 
 
 def network(diagram: ArcDiagram) -> str:
     """Names, a bar of what each says about the class, and the arcs."""
     most = max(diagram.information, default=0.0) or 1.0
-    names = "".join(
-        f'<li class="r{row}" title="{escaped(name)}">{escaped(shortened(name, LONGEST_NAME))}</li>'
-        for row, name in enumerate(diagram.names)
-    )
+    names = "".join(f'<li class="r{row}">{markup.name(feature)}</li>' for row, feature in enumerate(diagram.names))
     bars = "".join(
         f'<li class="r{row}" title="{nats:.4f} nats about the class">'
         f'<i style="width:{100 * nats / most:.1f}%"></i></li>'
@@ -62,39 +63,79 @@ def _arc(diagram: ArcDiagram, nats: float, upper: int, lower: int, strength: flo
     )
 
 
+@dataclass(frozen=True)
+class Square:
+    """Shares from a first to 1, across and up."""
+
+    first: float
+
+    def across(self, share: float) -> float:
+        """From the left."""
+        return round(50 + SIDE * (share - self.first) / (1 - self.first), 1)
+
+    def up(self, share: float) -> float:
+        """From the top."""
+        return round(10 + SIDE * (1 - share) / (1 - self.first), 1)
+
+    def marked(self, share: float) -> str:
+        """A share on both axes."""
+        across, up, left, bottom = self.across(share), self.up(share), self.across(self.first), self.up(self.first)
+        return (
+            f'<path class="axis" d="M{across} {bottom}V{self.up(1)}M{left} {up}H{self.across(1)}"/>'
+            f'<text class="faint" x="{across}" y="{bottom + 16}" text-anchor="middle">{share:g}</text>'
+            f'<text class="faint" x="{left - 6}" y="{up + 4}" text-anchor="end">{share:g}</text>'
+        )
+
+
 def reliability(calibration: Calibration) -> str:
     """How often the most probable class is right, against how probable it was said to be."""
-    filled = calibration.counts > 0
-    most = calibration.counts.max()
+    filled, most, shares = calibration.counts > 0, calibration.counts.max(), shares_from(calibration)
+    square, first = Square(shares[0]), shares[0]
+    middle, bottom = 50 + SIDE / 2, 10 + SIDE
     points = "".join(
-        f'<circle class="point" cx="{_across(confidence):.1f}" cy="{_up(accuracy):.1f}" '
+        f'<circle class="point" cx="{square.across(confidence)}" cy="{square.up(accuracy)}" '
         f'r="{3 + 9 * (n / most) ** 0.5:.1f}">'
-        f"<title>{n} rows said to be right with {confidence:.3f}: {accuracy:.3f} are</title></circle>"
+        f"<title>{n:,} rows said to be right with {confidence:.3f}: {accuracy:.3f} are</title></circle>"
         for n, confidence, accuracy in zip(
             calibration.counts[filled], calibration.confidence[filled], calibration.accuracy[filled], strict=True
         )
     )
-    ticks = "".join(
-        f'<path class="axis" d="M{_across(share)} {_up(0)}V{_up(1)}M{_across(0)} {_up(share)}H{_across(1)}"/>'
-        f'<text class="faint" x="{_across(share)}" y="{_up(0) + 16}" text-anchor="middle">{share:g}</text>'
-        f'<text class="faint" x="{_across(0) - 6}" y="{_up(share) + 4}" text-anchor="end">{share:g}</text>'
-        for share in (0.0, 0.25, 0.5, 0.75, 1.0)
-    )
     return (
         f'<figure style="max-width:{SIDE + 60}px"><svg viewBox="0 0 {SIDE + 60} {SIDE + 50}" role="img" '
-        f'aria-label="reliability diagram">{ticks}'
-        f'<path d="M{_across(0)} {_up(0)}L{_across(1)} {_up(1)}" stroke="var(--soft)" stroke-dasharray="4 4"/>{points}'
-        f'<text x="{_across(0.5)}" y="{_up(0) + 36}" text-anchor="middle">said to be right with</text>'
-        f'<text transform="translate(12 {_up(0.5)}) rotate(-90)" text-anchor="middle">are right</text></svg></figure>'
+        f'aria-label="reliability diagram">{"".join(map(square.marked, shares))}'
+        f'<path d="M{square.across(first)} {square.up(first)}L{square.across(1)} {square.up(1)}" '
+        f'stroke="var(--soft)" stroke-dasharray="4 4"/>{points}'
+        f'<text x="{middle}" y="{bottom + 36}" text-anchor="middle">said to be right with</text>'
+        f'<text transform="translate(12 {bottom - SIDE / 2}) rotate(-90)" text-anchor="middle">are right</text>'
+        f"</svg></figure>"
     )
 
 
-def _across(share: float) -> float:
-    return 50 + SIDE * share
-
-
-def _up(share: float) -> float:
-    return 10 + SIDE * (1 - share)
+def grid(labels: Sequence[str], counts: NDArray[np.int64]) -> str:
+    """A cell for each true class (down) and predicted one (across): hits blue, mistakes orange, rare ones pale."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    texts, side = [shortened(label, LONGEST_OF_GRID) for label in labels], SIDE / len(labels)
+    margin = 8 + 6 * max(map(len, texts))
+    cells = "".join(
+        f'<rect x="{margin + side * said:.1f}" y="{margin + side * true:.1f}" width="{side:.1f}" height="{side:.1f}" '
+        f'fill="var(--{"for" if true == said else "against"})" fill-opacity="{shares[true, said] ** 0.5:.2f}">'
+        f"<title>{escaped(labels[true])} taken for {escaped(labels[said])}: {counts[true, said]:,} rows, "
+        f"{shares[true, said]:.1%}</title></rect>"
+        for true, said in np.argwhere(counts).tolist()
+    )
+    style, middles = f'style="font-size:{min(side, 11):.1f}px"', [margin + side * (n + 0.65) for n in range(len(texts))]
+    names = "".join(
+        f'<text x="{margin - 5}" y="{middle:.1f}" text-anchor="end" {style}>{escaped(text)}</text>'
+        f'<text transform="translate({middle:.1f} {margin - 5}) rotate({-90 * (margin > LETTERS)})" '
+        f'text-anchor="{"start" if margin > LETTERS else "middle"}" dx="{-0.15 * side * (margin <= LETTERS):.1f}" '
+        f"{style}>{escaped(text)}</text>"
+        for text, middle in zip(texts, middles, strict=True)
+    )
+    whole = margin + SIDE
+    return (
+        f'<figure style="max-width:520px"><svg viewBox="0 0 {whole} {whole}" role="img" aria-label="confusion matrix">'
+        f'<rect class="axis" x="{margin}" y="{margin}" width="{SIDE}" height="{SIDE}"/>{cells}{names}</svg></figure>'
+    )
 
 
 def embedding_map(feature: str, labels: Sequence[str], similar: Floats, weights: Floats) -> str:
@@ -135,7 +176,7 @@ def bars(values: Sequence[tuple[str, float]], digits: int = 3) -> str:
     """A bar for each name."""
     most = max((value for _, value in values), default=0.0) or 1.0
     rows = "".join(
-        f'<span title="{escaped(name)}">{escaped(shortened(name, LONGEST_NAME))}</span>'
+        f"{markup.name(name)}"
         f'<div><i style="width:{100 * max(value, 0) / most:.1f}%"></i></div><b>{value:.{digits}f}</b>'
         for name, value in values
     )
@@ -151,8 +192,8 @@ def contributions(terms: Sequence[tuple[str, str, float]]) -> str:
 def _contribution(name: str, cell: str, value: float, most: float) -> str:
     width = 50 * abs(value) / most
     left, kind = (50.0, "more") if value >= 0 else (50 - width, "less")
-    shown = f"{escaped(name)} <em>{escaped(cell)}</em>" if cell else escaped(name)
+    shown = f"<em>{escaped(cell)}</em>" if cell else ""
     return (
-        f'<span title="{escaped(name)} {escaped(cell)}">{shown}</span>'
+        f'<span title="{escaped(name)} {escaped(cell)}">{markup.name(name)}{shown}</span>'
         f'<div><i class="{kind}" style="left:{left:.1f}%;width:{width:.1f}%"></i></div><b>{value:+.2f}</b>'
     )

@@ -32,22 +32,25 @@ th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; }
 th { font-weight: 600; }
 th:first-child { text-align: left; }
 thead th { border-bottom: 1px solid var(--ink); }
-tbody th { max-width: 12rem; overflow: hidden; text-overflow: ellipsis; }
+tbody th, tbody td { max-width: 12rem; overflow: hidden; text-overflow: ellipsis; }
 td.cell { border: 1px solid var(--back); }
 .bars { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr 3.5rem; gap: .3rem .75rem;
   align-items: center; font-size: .875rem; max-width: 760px; }
-.bars > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; max-width: 18rem; }
+.bars > span { max-width: min(38vw, 18rem); }
 .bars i { display: block; height: .8rem; border-radius: 2px; background: var(--for); }
 .bars b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
-.says { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr) 3.2rem; gap: .15rem .75rem;
-  align-items: center; font-size: .875rem; }
-.says > span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.says em { font-style: normal; color: var(--soft); }
+.says { display: grid; grid-template-columns: minmax(0, 15fr) minmax(0, 8fr) max-content; gap: .15rem .6rem;
+  align-items: center; font-size: .8125rem; line-height: 1.4; }
+.says > span { gap: .35em; }
+.name, .says > span { display: flex; min-width: 0; white-space: pre; }
+.name span:first-child, .says em { overflow: hidden; text-overflow: ellipsis; min-width: 0; }
+.name span + span { flex: none; }
+.says em { font-style: normal; color: var(--soft); flex: none; max-width: 55%; }
 .says > div { position: relative; height: 1.1rem; background:
   linear-gradient(var(--line), var(--line)) center / 1px 100% no-repeat; }
 .says i { position: absolute; top: .15rem; height: .8rem; background: var(--for); border-radius: 2px; }
 .says i.less { background: var(--against); }
-.says b { font-weight: 400; text-align: right; font-variant-numeric: tabular-nums; }
+.says b { font-weight: 400; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 1.5rem 2rem; }
 figure { margin: 0; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
@@ -58,8 +61,7 @@ svg .point { fill: var(--for); fill-opacity: .75; stroke: var(--back); }
 .arcs { display: grid; grid-template-columns: minmax(6.5rem, max-content) 4.5rem minmax(0, 1fr); font-size: .875rem;
   max-width: 660px; }
 .arcs ol { list-style: none; margin: 0; padding: 0; min-width: 0; }
-.arcs li { height: 24px; line-height: 24px; white-space: nowrap; overflow: hidden; text-overflow: ellipsis;
-  max-width: min(40vw, 20rem); padding-right: .75rem; }
+.arcs li { height: 24px; line-height: 24px; max-width: min(40vw, 20rem); padding-right: .75rem; }
 .arcs .says-much li { padding: 8px 4px 8px 0; }
 .arcs .says-much i { display: block; height: 8px; background: var(--soft); border-radius: 2px; min-width: 1px; }
 .arcs svg { overflow: hidden; }
@@ -67,10 +69,20 @@ svg .point { fill: var(--for); fill-opacity: .75; stroke: var(--back); }
 .arcs path:hover { stroke: var(--against); stroke-opacity: 1; }
 """
 
+LONGEST_END = 9  # characters of a name that are always there
+
 
 def escaped(text: object) -> str:
     """Text that is only text."""
     return html.escape(str(text))
+
+
+def name(text: str) -> str:
+    """A name that gives way in its middle where there is no room: long ones often differ in their ends."""
+    whole = len(text) <= LONGEST_END + 4
+    ends = (text,) if whole else (text[:-LONGEST_END], text[-LONGEST_END:])
+    spans = "".join(f"<span>{escaped(end)}</span>" for end in ends)
+    return f'<span class="name" title="{escaped(text)}">{spans}</span>'
 
 
 def document(title: str, parts: Iterable[str], style: str = "") -> str:
@@ -106,11 +118,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Cells of text; the first of each row is its name."""
     head = "".join(f"<th>{escaped(cell)}</th>" for cell in header)
     body = "".join(
-        f'<tr><th title="{escaped(name)}">{escaped(name)}</th>'
-        f"{''.join(f'<td>{escaped(cell)}</td>' for cell in cells)}</tr>"
-        for name, *cells in rows
+        f"<tr>{_cell('th', name)}{''.join(_cell('td', text) for text in cells)}</tr>" for name, *cells in rows
     )
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(tag: str, text: str) -> str:
+    return f'<{tag} title="{escaped(text)}">{escaped(text)}</{tag}>'
 
 
 def write_page(path: str | Path, text: str) -> None:

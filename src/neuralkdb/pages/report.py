@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neuralkdb.coders import Intervals
 from neuralkdb.evaluation import UNKNOWN, calibration, class_numbers, scores_of
-from neuralkdb.layout import arc_diagram, has_two_dimensions, shortened
+from neuralkdb.layout import arc_diagram, has_two_dimensions
 from neuralkdb.network import Floats
 from neuralkdb.pages.drawings import (
-    LONGEST_NAME,
     bars,
     contributions,
     embedding_map,
+    grid,
     network,
     network_style,
     reliability,
@@ -25,7 +27,9 @@ from neuralkdb.pages.markup import document, escaped, section, table, tiles
 from neuralkdb.similarity import value_similarities
 
 MOST_SHOWN = 25  # features
-MOST_CLASSES = 15  # of a confusion matrix
+MOST_CLASSES = 15  # of a confusion matrix in numbers
+MOST_OF_GRID = 40
+MOST_MISTAKES = 10
 MOST_MAPS = 6
 MOST_VALUES = 60  # of a map
 MOST_TERMS = 12  # of a row
@@ -71,15 +75,16 @@ def report_page(model: Any, X: Any, y: Any, target: str, source: str, rows: Sequ
         if row >= len(X):
             raise ValueError(f"{source} has no row {row}: it has {len(X)} rows, from 0 on")
     judged, diagram = Judged.of(model, X, y), arc_diagram(model)
+    matters = _what_matters(judged)
     name = type(model).__name__.removesuffix("Classifier")
     parts = [
         f"<h1>{escaped(target)}, by {escaped(name)}</h1>",
         f'<p class="soft">{escaped(_about(judged, source))}</p>',
         _scores(judged),
-        section("What matters", _MATTERS, bars(_what_matters(judged), 2)),
+        section("What matters", _MATTERS, bars([(str(name), size) for name, size in matters], 2)),
         section("Who depends on whom", _network_caption(diagram.caption), network(diagram)),
         f'<div class="pair">{_calibration(judged)}{_confusion(judged)}</div>',
-        _maps(judged),
+        _maps(judged, [name for name, _ in matters]),
         section("Why the model said so", _WHY, _explained(judged, rows or _telling_rows(judged))),
     ]
     return document(f"{target}, by {name}", parts, network_style(diagram))
@@ -121,7 +126,7 @@ def _what_matters(judged: Judged) -> list[tuple[str, float]]:
     own = values[np.arange(n_rows), judged.said[chosen], 1:-1]
     sizes = np.abs(np.where(np.isfinite(own), own, 0.0)).mean(axis=0)
     order = np.argsort(-sizes, kind="stable")[:MOST_SHOWN]
-    return [(str(judged.model._names[feature]), float(sizes[feature])) for feature in order]
+    return [(judged.model._names[feature], float(sizes[feature])) for feature in order]
 
 
 def _calibration(judged: Judged) -> str:
@@ -135,9 +140,18 @@ def _confusion(judged: Judged) -> str:
     counts = np.zeros((n_classes, n_classes), np.int64)
     np.add.at(counts, (judged.truth[known], judged.said[known]), 1)
     if n_classes > MOST_CLASSES:
-        return section("What is mistaken for what", "The most frequent mistakes.", _mistakes(judged, counts))
+        return section("What is mistaken for what", *_many(judged, counts))
     caption = "A row for each true class, a column for each predicted one."
     return section("What is mistaken for what", caption, _matrix(judged, counts))
+
+
+def _many(judged: Judged, counts: NDArray[np.int64]) -> tuple[str, str]:
+    """Caption and body for more classes than there is room for numbers."""
+    if len(counts) > MOST_OF_GRID:
+        return "The most frequent mistakes.", _mistakes(judged, counts)
+    drawn = grid([str(label) for label in judged.model.classes_], counts)
+    caption = "A row for each true class, a column for each predicted one; mistakes are orange."
+    return caption, f"{drawn}<p></p>{_mistakes(judged, counts)}"
 
 
 def _matrix(judged: Judged, counts: NDArray[np.int64]) -> str:
@@ -160,7 +174,7 @@ def _shaded(count: int, share: float) -> str:
 def _mistakes(judged: Judged, counts: NDArray[np.int64]) -> str:
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CLASSES]
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_MISTAKES]
     labels = judged.model.classes_
     pairs = [(int(flat) // len(labels), int(flat) % len(labels)) for flat in order]
     rows = [
@@ -173,17 +187,15 @@ def _mistakes(judged: Judged, counts: NDArray[np.int64]) -> str:
         for true, said in pairs
         if wrong[true, said]
     ]
-    return table(("true class", "predicted", "rows", "of the true class"), rows)
+    return table(("true class", "predicted", "rows", "share"), rows)
 
 
-def _maps(judged: Judged) -> str:
-    """Maps of the features with the most values, of those that have some."""
-    encoding = judged.model.members_[0].encoding
-    sizes = [coder.cardinality if FEWEST_VALUES <= coder.cardinality <= MOST_VALUES else 0 for coder in encoding.coders]
-    names = judged.model._names
-    ranked = [name for name, _ in _what_matters(judged)]
-    chosen = [names.index(name) for name in ranked if sizes[names.index(name)]]
-    maps = [drawn for feature in chosen if (drawn := _map(judged.model, names[feature]))][:MOST_MAPS]
+def _maps(judged: Judged, ranked: Sequence[str]) -> str:
+    """Maps of the features that matter most, with some values; categories first, as intervals have an order."""
+    coders = dict(zip(judged.model._names, judged.model.members_[0].encoding.column_coders, strict=True))
+    some = [name for name in ranked if FEWEST_VALUES <= coders[name].cardinality <= MOST_VALUES]
+    chosen = sorted(some, key=lambda name: isinstance(coders[name], Intervals))
+    maps = list(islice(filter(None, (_map(judged.model, name) for name in chosen)), MOST_MAPS))
     if not maps:
         return ""
     caption = "Values that occur in the same contexts lie close together; larger points are more frequent values."
@@ -216,8 +228,7 @@ def _explained(judged: Judged, rows: Sequence[int]) -> str:
         said = judged.model.classes_[judged.said[row]]
         strongest = explanation.strongest(place, said, MOST_TERMS)
         terms = [
-            (shortened(str(name), LONGEST_NAME), judged.cell(row, numbers[name]) if name in numbers else "", value)
-            for name, value in strongest
+            (str(name), judged.cell(row, numbers[name]) if name in numbers else "", value) for name, value in strongest
         ]
         cards.append(f"<div>{_heading(judged, row)}{contributions(terms)}</div>")
     return f'<div class="cards">{"".join(cards)}</div>'

@@ -57,6 +57,7 @@ RECIPES: Mapping[str, Recipe] = {
     "A2DE": Recipe("neuralkdb:AnDEClassifier", {"n": 2}),
     "SKDB": Recipe("neuralkdb:SKDBClassifier"),
     "ESKDB": Recipe("neuralkdb:ESKDBClassifier", protocol={}),  # has an encoding of its own
+    "NeuralKDBEnsemble": Recipe("neuralkdb:NeuralKDBEnsembleClassifier", protocol={}),  # so has this
     "MNKDB": Recipe("neuralkdb:MNKDBClassifier", {"k": 2}),
     "SPTAN": Recipe("neuralkdb:SPTANClassifier"),
     "LR": Recipe("neuralkdb.paper.coded:one_hot_logistic_regression"),

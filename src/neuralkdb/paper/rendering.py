@@ -21,6 +21,7 @@ LATEX_SYMBOLS = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 PLACE_NAMES = {1: "best", 2: "second"}
+FITTING_COLUMNS = 9  # of Table 1 on a page that is no wider than a screen
 
 
 def markdown(table: Table) -> str:
@@ -141,7 +142,8 @@ def comma_separated(table: Table) -> str:
 def html_table(table: Table) -> str:
     """A figure element for a page."""
     heading = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in table.header)
-    return f"""<figure class="table">
+    fits = " fits" if len(table.header) <= FITTING_COLUMNS else ""
+    return f"""<figure class="table{fits}" id="{html.escape(table.name)}">
 <figcaption><strong>{html.escape(table.title)}.</strong> {html.escape(table.caption)}</figcaption>
 <div class="scroll"><table>
 <thead><tr>{heading}</tr></thead>
@@ -162,10 +164,18 @@ def _html_row(row: Row) -> str:
 def _html_cell(cell: Cell) -> str:
     value = html.escape(cell.value)
     value = {1: f"<b>{value}</b>", 2: f"<u>{value}</u>"}.get(cell.place, value)
-    spread = f' <span class="spread">± {cell.spread}</span>' if cell.spread else ""
-    mark = f' <span class="mark">{cell.mark}</span>' if cell.mark else ""
-    below = f'<div class="paper">{html.escape(beside(cell))}</div>' if cell.paper else ""
-    return f"<td>{value}{spread}{mark}{below}</td>"
+    below = f'<div class="paper">{html.escape(_printed(cell))}</div>' if cell.paper else ""
+    if not cell.spread:
+        return f"<td>{value}{below}</td>"
+    # a place for the mark in every cell, so that the numbers stand below one another
+    spread = f'<span class="spread">± {cell.spread}</span><span class="mark">{cell.mark}</span>'
+    return f'<td class="marked">{value} {spread}{below}</td>'
+
+
+def _printed(cell: Cell) -> str:
+    """The paper's number and the difference, where the caption says what they are."""
+    spread = f" ± {cell.paper_spread}" if cell.paper_spread else ""
+    return f"{cell.paper}{spread}" + (f" {cell.difference}" if cell.difference else "")
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {

@@ -1,7 +1,7 @@
 """Scores as the tables and figures of the paper, and the files they are written to."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +11,7 @@ from neuralkdb.paper import plan
 from neuralkdb.paper.comparison import Accuracies, Comparison, compare
 from neuralkdb.paper.errors import MissingPackageError
 from neuralkdb.paper.ledger import write_atomically
+from neuralkdb.paper.methods import NEURAL_SETTINGS
 from neuralkdb.paper.page import page
 from neuralkdb.paper.printed import METHODS, published_comparison, published_dependences
 from neuralkdb.paper.rendering import FORMATS
@@ -48,6 +49,10 @@ class Results:
         return {
             k: self.comparison([plan.with_k(method, k) for method in ("NeuralKDB", "KDB")]) for k in plan.DEPENDENCES
         }
+
+    def printed_columns(self) -> "Results":
+        """The same results without the columns that the paper does not have."""
+        return replace(self, extra=())
 
     def table1(self) -> Table:
         """The paper's Table 1."""
@@ -87,6 +92,10 @@ class Results:
             if (neural := self.curve(dataset, [plan.with_k("NeuralKDB", k) for k in plan.DEPENDENCES]))
             and (counted := self.curve(dataset, [plan.with_k("KDB", k) for k in plan.DEPENDENCES]))
         }
+
+    def decayed_curve(self, dataset: str) -> tuple[FloatArray, FloatArray] | None:
+        """NeuralKDB's accuracies with weight decay, by k."""
+        return self.curve(dataset, [plan.decayed(k) for k in plan.DEPENDENCES])
 
     def sensitivity_curves(self) -> dict[str, dict[str, tuple[FloatArray, FloatArray]]]:
         """Hyper-parameter -> data set -> accuracies by value."""
@@ -136,7 +145,7 @@ def _drawings(results: Results) -> Iterator[tuple[str, Any]]:
     if dependences := results.dependence_curves():
         yield "dependence", figures.by_dependence(dependences, plan.DEPENDENCES)
     if all((curves := results.sensitivity_curves()).values()):
-        yield "sensitivity", figures.sensitivity(curves, plan.SENSITIVITY)
+        yield "sensitivity", figures.sensitivity(curves, plan.SENSITIVITY, NEURAL_SETTINGS)
     if results.main.datasets:
         yield "critical-difference", figures.critical_differences(results.main)
 

@@ -12,6 +12,10 @@ from neuralkdb.paper.statistics import FloatArray
 MARKS = {"win": "●", "loss": "○"}
 MINUS = "−"
 PLACES_SHOWN = (1, 2)
+LONG = 20  # rows
+SHORT_CAPTION = (
+    "What the {rows} rows come to. Small: the same from the paper's own table, and how far the number here is above it."
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,17 @@ class Table:
     header: tuple[str, ...]
     body: tuple[Row, ...]
     footer: tuple[Row, ...] = ()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether what it comes to is worth a table of its own."""
+        return len(self.body) > LONG and bool(self.footer)
+
+    def short(self) -> "Table":
+        """What it comes to alone."""
+        title = f"{self.title.split('.')[0]} in short"
+        caption = SHORT_CAPTION.format(rows=len(self.body))
+        return Table(f"{self.name}-short", title, caption, ("", *self.header[1:]), self.footer)
 
 
 def table1(ours: Comparison, paper: Comparison, caption: str) -> Table:

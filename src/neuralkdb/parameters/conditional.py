@@ -35,7 +35,7 @@ class Law(Protocol):
         """Whether the probabilities of all combinations are worth a table."""
 
     def grid(self, *, unseen: bool = False) -> Floats:
-        """P of every combination, (*parents, child, classes); `unseen` adds a parent value never seen."""
+        """P of every combination, ``(*parents, child, classes)``; `unseen` adds a parent value never seen."""
 
     def probability(self, codes: Codes) -> Floats:
         """P of the cell of each row, (rows, classes). Columns are parents, then child; parents may be unseen."""

@@ -41,7 +41,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class MEstimate:
-    """(N(x, pa, y) + m / |A|) / (N(pa, y) + m)."""
+    """``(N(x, pa, y) + m / |A|) / (N(pa, y) + m)``."""
 
     m: float = 1.0
     backs_off = False
@@ -57,7 +57,7 @@ class MEstimate:
 
 @dataclass(frozen=True)
 class Laplace:
-    """(N(x, pa, y) + alpha) / (N(pa, y) + alpha |A|)."""
+    """``(N(x, pa, y) + alpha) / (N(pa, y) + alpha |A|)``."""
 
     alpha: float = 1.0
     backs_off = False
@@ -91,7 +91,7 @@ class BackOff:
 
 
 def shrink(level: Level, base: Floats | float, strength: float) -> Floats:
-    """(N(x, pa, y) + s base) / (N(pa, y) + s), the base where both are zero."""
+    """``(N(x, pa, y) + s base) / (N(pa, y) + s)``, the base where both are zero."""
     total = level.parents + strength
     if strength > 0:
         return (level.cells + strength * base) / total
@@ -116,7 +116,7 @@ class CountedLaw:
         return isinstance(self.table, DenseTable)
 
     def grid(self, *, unseen: bool = False) -> Floats:
-        """P of every combination, (*parents, child, classes)."""
+        """P of every combination, ``(*parents, child, classes)``."""
         *parents, cardinality = self.table.shape
         wider = [size + unseen for size in parents]
         weights = self.table.resized((*wider, cardinality), np.inf).weights

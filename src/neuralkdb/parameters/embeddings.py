@@ -116,7 +116,7 @@ class EmbeddedLaw:
         return entries <= LARGEST_GRID and combinations <= max(64.0, self._total)
 
     def grid(self, *, unseen: bool = False) -> Floats:
-        """P of every combination, (*parents, child, classes)."""
+        """P of every combination, ``(*parents, child, classes)``."""
         sizes = [size + unseen for size in self.table.shape[:-1]]
         combinations = np.indices(sizes, np.uint32).reshape(len(sizes), int(np.prod(sizes))).T
         return np.exp(self._log_probabilities(combinations)).reshape(*sizes, self.table.shape[-1], -1)

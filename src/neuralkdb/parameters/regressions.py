@@ -20,6 +20,7 @@ from neuralkdb.counting import CodedRows
 from neuralkdb.network import Codes, Family, Floats
 from neuralkdb.parameters.context_trees import Terms
 
+MOST_PARENTS = 63  # the kernel has room for so many
 LEAST_VARIANCE = 1e-4  # of a number around its line; numbers have variance one
 
 

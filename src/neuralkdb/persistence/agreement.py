@@ -9,22 +9,28 @@ from typing import Any
 
 from neuralkdb.counting import PackedCounts, Request
 from neuralkdb.embedding_net import EmbeddingNet
+from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics, requests_of
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import NetworkModel, PerClassModel, Root
 from neuralkdb.parameters.conditional import Conditional
+from neuralkdb.parameters.context_trees import ContextTrees
 from neuralkdb.parameters.embeddings import Embeddings
+from neuralkdb.parameters.regressions import Numbers, Regressions
 from neuralkdb.parent_set_model import ParentSetModel, ParentSetStatistics
 from neuralkdb.persistence.errors import require
 from neuralkdb.tables import Table
+from neuralkdb.weighted_model import Pool
+from neuralkdb.weighting import Weights
 
 
 @dataclass(frozen=True)
 class Size:
     """What everything in a member must fit."""
 
-    cardinalities: tuple[int, ...]
+    cardinalities: tuple[int, ...]  # of all codes
     n_classes: int
+    n_features: int  # fewer than there are codes where these are of several encodings
 
     def has_table(self, request: Request, table: Table) -> bool:
         """Whether a table counts the cells of these features."""
@@ -35,7 +41,7 @@ class Size:
     @property
     def of_one_class(self) -> Size:
         """The size of what is said of one class."""
-        return Size(self.cardinalities, 1)
+        return Size(self.cardinalities, 1, self.n_features)
 
 
 def check_agreement(value: Any, size: Size) -> None:
@@ -67,7 +73,7 @@ def fits(value: Any, size: Size) -> None:
 @fits.register(Network)
 def _(network: Network, size: Size) -> None:
     variables = [*network.roots, *(variable for family in network.families for variable in family.variables)]
-    require(all(0 <= variable < len(size.cardinalities) for variable in variables), "a network has unknown features")
+    require(all(0 <= variable < size.n_features for variable in variables), "a network has unknown features")
 
 
 @fits.register(ClassNetworks)
@@ -77,7 +83,7 @@ def _(structure: ClassNetworks, size: Size) -> None:
 
 @fits.register(ParentSets)
 def _(structure: ParentSets, size: Size) -> None:
-    require(structure.n_features == len(size.cardinalities), "sets of parents have unknown features")
+    require(structure.n_features == size.n_features, "sets of parents have unknown features")
 
 
 @fits.register(Conditional)
@@ -120,6 +126,12 @@ def _(counts: PackedCounts, size: Size) -> None:
     require(same, "counts are of other features")
 
 
+@fits.register(KnownInformation)
+def _(known: KnownInformation, size: Size) -> None:
+    require(known.features.shape == (size.n_features,), "what is known is of other features")
+    require(bool((known.arcs < size.n_features).all()), "an arc has unknown features")
+
+
 @fits.register(ParentSetStatistics)
 def _(statistics: ParentSetStatistics, size: Size) -> None:
     parents, families = statistics.parents, statistics.families
@@ -150,11 +162,39 @@ def _(embeddings: Embeddings, size: Size) -> None:
     require(known and embeddings.n_classes == size.n_classes, "a value has no vector")
 
 
+@fits.register(ContextTrees)
+def _(trees: ContextTrees, size: Size) -> None:
+    variables = [variable for family in trees.families for variable in family.variables]
+    known = all(0 <= variable < len(size.cardinalities) for variable in variables)
+    require(known and trees.cardinalities == size.cardinalities, "contexts have unknown features")
+    require(len(trees.classes) == 0 or trees.classes.max() < size.n_classes, "contexts have unknown classes")
+
+
+@fits.register(Numbers)
+def _(numbers: Numbers, size: Size) -> None:
+    require(all(0 <= feature < len(size.cardinalities) for feature in numbers.features), "a number has no code")
+
+
+@fits.register(Regressions)
+def _(regressions: Regressions, size: Size) -> None:
+    require(regressions.slopes.shape[1] == size.n_classes, "a class has no regression")
+
+
+@fits.register(Weights)
+def _(weights: Weights, size: Size) -> None:
+    require(len(weights.bias) == size.n_classes, "a class has no weights")
+
+
+@fits.register(Pool)
+def _(pool: Pool, size: Size) -> None:
+    require((pool.n_features, len(pool.class_weights)) == (size.n_features, size.n_classes), "a pool is of other data")
+
+
 def check_statistics(structure: Any, statistics: Any) -> None:
     """Complain if more rows could not be added to the statistics of a structure."""
     require(type(structure) in STATISTICS, "there is no structure")
     kind = STATISTICS[type(structure)]
-    if statistics is None:  # of a model that is not made of tables
+    if statistics is None or isinstance(statistics, KnownInformation):  # of a model that is not made of tables
         return
     require(isinstance(statistics, kind), "statistics are of another structure")
     if kind is TableStatistics:

@@ -8,13 +8,16 @@ from neuralkdb.coders import Categories, Intervals
 from neuralkdb.columns import Unhashable
 from neuralkdb.counting import PackedCounts
 from neuralkdb.embedding_net import EmbeddingNet
-from neuralkdb.encoding import Encoding
+from neuralkdb.encoding import Encoding, SideBySide
+from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel, Root
 from neuralkdb.parameters.conditional import Conditional
+from neuralkdb.parameters.context_trees import ContextTrees
 from neuralkdb.parameters.counted import BackOff, Counted, CountedLaw, Laplace, MEstimate
 from neuralkdb.parameters.embeddings import EmbeddedLaw, Embeddings
+from neuralkdb.parameters.regressions import Numbers, Regressions
 from neuralkdb.parent_set_model import ParentSetModel, ParentSetStatistics
 from neuralkdb.structures.independent import Independent
 from neuralkdb.structures.k_dependence import KDependence, KDependencePerClass, RotatedKDependence, descending
@@ -23,6 +26,8 @@ from neuralkdb.structures.selective import SelectiveKDependence
 from neuralkdb.structures.super_parent_tree import SuperParentTree
 from neuralkdb.structures.tree import Tree
 from neuralkdb.tables import DenseTable, SparseTable
+from neuralkdb.weighted_model import PlainModel, Pool, WeightedModel, WeightedNetworkModel
+from neuralkdb.weighting import Weights
 
 TYPES_BY_NAME: dict[str, type[Any]] = {}
 FUNCTIONS: dict[str, Any] = {"descending": descending}
@@ -33,10 +38,12 @@ def storable(*kinds: type[Any]) -> None:
     TYPES_BY_NAME.update({kind.__name__: kind for kind in kinds})
 
 
-storable(Encoding, Intervals, Categories, Unhashable)
+storable(Encoding, SideBySide, Intervals, Categories, Unhashable)
 storable(Family, Network, Structure, ClassNetworks, ParentSets)
 storable(DenseTable, SparseTable, PackedCounts, TableStatistics, ClassStatistics, ParentSetStatistics)
 storable(Conditional, CountedLaw, EmbeddedLaw, Embeddings, Counted, MEstimate, Laplace, BackOff)
 storable(NetworkModel, Root, AveragedModel, PerClassModel, ParentSetModel, EmbeddingNet)
+storable(KnownInformation, PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights)
+storable(ContextTrees, Regressions, Numbers)
 storable(Independent, Tree, KDependence, RotatedKDependence, KDependencePerClass, SuperParents, ExpandedSuperParents)
 storable(SelectiveKDependence, SuperParentTree)

@@ -3,4 +3,4 @@
 from importlib.util import find_spec
 
 NEEDED = {"torch": "gpu.py", "triton": "fused.py"}
-collect_ignore = [f"src/neuralkdb/engines/{file}" for library, file in NEEDED.items() if not find_spec(library)]
+collect_ignore = [f"neuralkdb/engines/{file}" for library, file in NEEDED.items() if not find_spec(library)]

@@ -1,0 +1,213 @@
+"""docs/benchmarks.md, its plots and the ranks of docs/which-classifier.md, from the measured cells."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from benchmarks.cells import results
+from benchmarks.peers.models import ON_CODES, OURS
+from benchmarks.sections import DOCS, machine, markdown, write_section
+
+PAGE = DOCS / "benchmarks.md"
+PICTURES = DOCS / "benchmarks"
+PACKAGES = [
+    *("numpy", "scikit-learn", "scikit-bayes", "pyagrum", "endgame-ml"),
+    *("xgboost", "xgboost-cpu", "lightgbm", "catboost", "interpret-core"),
+]
+MANNERS = [
+    *("missing_numbers", "strings", "missing_strings", "unseen_value"),
+    *("label_names", "sample_weight", "partial_fit", "round_trip"),
+]
+
+
+def write_page(file: Path) -> None:
+    """All sections."""
+    found = results(file)
+    PICTURES.mkdir(exist_ok=True)
+    codes, tables = pairs(found[found.suite == "codes"]), found[found.suite == "tables"]
+    write_section("versions", versions(), PAGE)
+    write_section("codes", of_codes(codes), PAGE)
+    write_section("tables", of_tables(tables), PAGE)
+    write_section("better", better(codes, tables), PAGE)
+    write_section("manners", manners(found), PAGE)
+    write_section("ranks", ranks(tables), DOCS / "which-classifier.md")
+    draw_codes(codes)
+    draw_tables(tables)
+
+
+def versions() -> str:
+    """What was measured, and on what."""
+    return f"{machine()}; {', '.join(f'{name} {found}' for name in PACKAGES if (found := installed(name)))}."
+
+
+def installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def pairs(codes: pd.DataFrame) -> pd.DataFrame:
+    """A row for each peer's method on a table, beside ours."""
+    of = codes.set_index(["data", "model"])
+    rows = []
+    for method, libraries in ON_CODES.items():
+        for peer in [library for library in libraries if library != OURS]:
+            for data in codes.data.unique():
+                mine, theirs = f"{OURS} {method}", f"{peer} {method}"
+                if (data, mine) in of.index and (data, theirs) in of.index:
+                    rows.append({"method": method, "peer": peer, "data": data, **compared(of, data, mine, theirs)})
+    return pd.DataFrame(rows)
+
+
+def compared(of: pd.DataFrame, data: str, mine: str, theirs: str) -> dict[str, object]:
+    ours, other = of.loc[(data, mine)], of.loc[(data, theirs)]
+    return {
+        "status": str(other.status),
+        "accuracy": 100 * ours.accuracy,
+        "points": 100 * (ours.accuracy - other.accuracy),
+        "log_loss": ours.log_loss,
+        "their_log_loss": other.log_loss,
+        "fit": other.fit / ours.fit,
+        "predict": other.predict / ours.predict,
+    }
+
+
+def of_codes(codes: pd.DataFrame) -> str:
+    """A table for each method and peer."""
+    header = ["table", "accuracy", "points", "log-loss", "theirs", "fit", "predict"]
+    parts = []
+    for (method, peer), rows in codes.groupby(["method", "peer"], sort=False):
+        lines = [[row.data, *figures(row)] for row in rows.itertuples()]
+        parts.append(f"**{method}**, beside {peer}:\n\n{markdown(header, lines)}")
+    return "\n\n".join(parts)
+
+
+def figures(row: Any) -> list[str]:
+    """What a row of the table says after its name."""
+    if row.status != "measured":
+        return [f"{row.accuracy:.2f}", short(row.status), f"{row.log_loss:.3f}", "", "", ""]
+    times = [f"{ratio:.3g} times" for ratio in (row.fit, row.predict)]
+    return [f"{row.accuracy:.2f}", f"{row.points:+.2f}", f"{row.log_loss:.3f}", f"{row.their_log_loss:.3f}", *times]
+
+
+def short(status: str) -> str:
+    """The limit that was met, or the kind of error."""
+    return status if status in {"time", "memory"} else status.split(":")[0][:40]
+
+
+def of_tables(tables: pd.DataFrame) -> str:
+    """Accuracy / log-loss / seconds of fitting of every classifier on every table."""
+    names, models = list(tables.data.unique()), list(tables.model.unique())
+    of = tables.set_index(["data", "model"])
+    lines = [[model, *(outcome(of, data, model) for data in names)] for model in models]
+    return "Accuracy / log-loss / seconds of fitting.\n\n" + markdown(["classifier", *names], lines)
+
+
+def outcome(of: pd.DataFrame, data: str, model: str) -> str:
+    if (data, model) not in of.index:
+        return ""
+    row = of.loc[(data, model)]
+    if row.status != "measured":
+        return short(row.status)
+    return f"{100 * row.accuracy:.1f} / {row.log_loss:.3f} / {row.fit:.2g}"
+
+
+def better(codes: pd.DataFrame, tables: pd.DataFrame) -> str:
+    """Every table and method where a peer has the better figure."""
+    measured = codes[codes.status == "measured"]
+    slower = [
+        f"- {row.peer}'s {row.method} on {row.data}: {what} in {ratio:.2f} of our time"
+        for row in measured.itertuples()
+        for what, ratio in (("fits", row.fit), ("predicts", row.predict))
+        if ratio < 1
+    ]
+    worse = [
+        f"- {row.peer}'s {row.method} on {row.data}: {-row.points:.2f} points more"
+        for row in measured.itertuples()
+        if row.points < -0.3
+    ]
+    done = tables[tables.status == "measured"]
+    best = []
+    for data, rows in done.groupby("data", sort=False):
+        accurate, likely = rows.loc[rows.accuracy.idxmax()], rows.loc[rows.log_loss.idxmin()]
+        best.append([data, f"{accurate.model} {100 * accurate.accuracy:.2f}", f"{likely.model} {likely.log_loss:.4f}"])
+    on_codes = "\n".join(slower + worse) or "- nothing"
+    heads = "Of the same method on the same codes, a peer is faster, or more than 0.3 points more accurate:"
+    return f"{heads}\n\n{on_codes}\n\nThe best of all on each table:\n\n" + markdown(
+        ["table", "accuracy", "log-loss"], best
+    )
+
+
+def manners(found: pd.DataFrame) -> str:
+    """One row per classifier."""
+    behaved = found[found.suite == "behaviour"].set_index("model")
+    checked = found[found.suite == "checks"].set_index("model")
+    lines = []
+    for model, row in behaved.iterrows():
+        tried = [str(row[name]) if row.status == "measured" else short(row.status) for name in MANNERS]
+        lines.append([str(model), *tried, failures(checked, str(model))])
+    return markdown(["classifier", *(name.replace("_", " ") for name in MANNERS), "checks failed"], lines)
+
+
+def failures(checked: pd.DataFrame, model: str) -> str:
+    if model not in checked.index:
+        return ""
+    row = checked.loc[model]
+    return f"{row.failed:.0f} of {row.checks:.0f}" if row.status == "measured" else short(row.status)
+
+
+def ranks(tables: pd.DataFrame) -> str:
+    """Mean ranks of our classifiers, by log-loss."""
+    done = tables[(tables.status == "measured") & tables.model.str.startswith(f"{OURS} ")]
+    models = done.model.unique()
+    everywhere = done.groupby("data").filter(lambda rows: len(rows) == len(models))
+    columns = ["log_loss", "accuracy", "fit", "predict"]
+    signed = everywhere.assign(accuracy=-everywhere.accuracy)
+    mean = signed.groupby("data")[columns].rank().assign(model=signed.model).groupby("model").mean()
+    lines = [
+        [f"`{str(model).removeprefix(OURS).strip()}`", *(f"{value:.1f}" for value in row)]
+        for model, row in mean.sort_values("log_loss").iterrows()
+    ]
+    caption = f"{', '.join(everywhere.data.unique())}.\n\n"
+    return caption + markdown(["classifier", "log-loss", "accuracy", "seconds to fit", "to predict"], lines)
+
+
+def draw_codes(codes: pd.DataFrame) -> None:
+    """How many times as long the peers take, table by table."""
+    import matplotlib.pyplot as plt
+
+    measured = codes[codes.status == "measured"].assign(name=lambda rows: rows.method + ", " + rows.peer)
+    names = list(dict.fromkeys(measured.name))
+    figure, both = plt.subplots(1, 2, figsize=(9, 0.35 * len(names) + 1.2), sharey=True, layout="constrained")
+    for axes, what in zip(both, ("fit", "predict"), strict=True):
+        for data, rows in measured.groupby("data", sort=False):
+            axes.plot(rows[what], [names.index(name) for name in rows.name], "o", alpha=0.7, label=data)
+        axes.axvline(1, color="black", linewidth=1)
+        axes.set(xscale="log", title=f"{what}: their time / ours", yticks=range(len(names)), yticklabels=names)
+    both[0].invert_yaxis()
+    both[1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(PICTURES / "codes.png", dpi=110, metadata={"Software": None})
+
+
+def draw_tables(tables: pd.DataFrame) -> None:
+    """Mean rank of log-loss against the geometric mean of the seconds, of what ran on all but two tables."""
+    import matplotlib.pyplot as plt
+
+    done = tables[tables.status == "measured"].copy()
+    done["rank"] = done.groupby("data").log_loss.rank()
+    often = done.groupby("model").filter(lambda rows: len(rows) >= tables.data.nunique() - 2)
+    mean = often.groupby("model").agg(rank=("rank", "mean"), fit=("fit", lambda times: np.exp(np.log(times).mean())))
+    figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
+    for model, row in mean.iterrows():
+        mine, name = str(model).startswith(f"{OURS} "), str(model).removeprefix(f"{OURS} ")
+        axes.plot(row.fit, row["rank"], "o", color="tab:blue" if mine else "tab:orange")
+        axes.annotate(name, (row.fit, row["rank"]), fontsize=8, xytext=(4, 3), textcoords="offset points")
+    axes.set(xscale="log", xlabel="seconds to fit (geometric mean)", ylabel="mean rank by log-loss, 1 is the best")
+    axes.invert_yaxis()
+    axes.set_title("blue: this library; orange: others")
+    figure.savefig(PICTURES / "tables.png", dpi=110, metadata={"Software": None})

@@ -1,0 +1,30 @@
+"""python -m benchmarks.scaling measure    what is not in benchmarks/scaling/results.csv yet, a cell at a time
+python -m benchmarks.scaling page       the plots and the table of docs/limits.md from that file
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.cells import measure
+from benchmarks.own_process import Limits
+from benchmarks.scaling.grid import FILE, cells
+
+LIMITS = Limits(seconds=30, megabytes=8192)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("step", choices=["measure", "page"])
+    parser.add_argument("--only", default="", help="only cells whose axis, size or name holds this text")
+    given = parser.parse_args()
+    if given.step == "measure":
+        measure(cells(), FILE, "benchmarks.scaling.cell", lambda cell: LIMITS, given.only)
+        return
+    from benchmarks.scaling.page import write_page
+
+    write_page(FILE)
+
+
+if __name__ == "__main__":
+    main()
