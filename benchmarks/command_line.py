@@ -20,12 +20,14 @@ from sections import machine, markdown, write_section
 
 SHARED = Path(os.environ.get("NEURALKDB_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 ROWS_TO_PREDICT = 5_000_000
-MEASURED = """
-import resource, sys, time
+MEASURED = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from own_process import peak_megabytes
 from neuralkdb.cli import main
 code = main(sys.argv[1:])
 used = resource.getrusage(resource.RUSAGE_SELF)
-print("USED", used.ru_maxrss / 1024, used.ru_utime + used.ru_stime, file=sys.stderr)
+print("USED", peak_megabytes(), used.ru_utime + used.ru_stime, file=sys.stderr)
 sys.exit(code)
 """
 
@@ -37,11 +39,14 @@ def main() -> None:
     table.to_csv(folder / "adult.csv", index=False)
     _write_many(folder / "adult.csv", folder / "many.csv")
     commands = {
-        "fit": ["fit", "adult.csv", "--target", "class", "--model", "NeuralKDB", "-o", "adult.nkdb"],
+        "fit, NeuralKDB": ["fit", "adult.csv", "--target", "class", "--model", "NeuralKDB", "-o", "adult.nkdb"],
         "inspect": ["inspect", "adult.nkdb"],
         "predict": ["predict", "adult.nkdb", "adult.csv", "-o", "answers.csv"],
         "report": ["report", "adult.nkdb", "adult.csv", "-o", "adult.html"],
         "predict, 5 million rows": ["predict", "adult.nkdb", "many.csv", "-o", "many-answers.csv"],
+        "fit, NeuralKDBEnsemble": ["fit", "adult.csv", "--target", "class", "-o", "ensemble.nkdb"],
+        "predict, NeuralKDBEnsemble": ["predict", "ensemble.nkdb", "adult.csv", "-o", "answers.csv"],
+        "report, NeuralKDBEnsemble": ["report", "ensemble.nkdb", "adult.csv", "-o", "ensemble.html"],
     }
     rows = [[name, *_measured(command, folder)] for name, command in commands.items()]
     text = markdown(["command", "seconds", "processor seconds", "peak memory, MB", "writes, MB"], rows)

@@ -9,13 +9,14 @@ from neuralkdb.paper.methods import PAPER_SETTINGS, RECIPES, Recipe
 
 class Neural(GaussianNB):
     def __init__(self, k=2, activation="tanh", embedding_dim=128, batch_size=32, epochs=10,
-                 schedule="auto", random_state=None):  # fmt: skip
+                 schedule="auto", weight_decay=0.0, random_state=None):  # fmt: skip
         self.k = k
         self.activation = activation
         self.embedding_dim = embedding_dim
         self.batch_size = batch_size
         self.epochs = epochs
         self.schedule = schedule
+        self.weight_decay = weight_decay
         self.random_state = random_state
         super().__init__(var_smoothing=0.01 * k + 1 / embedding_dim + 0.001 * epochs)
 

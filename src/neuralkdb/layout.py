@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from neuralkdb.network import Family, Floats, Network, Structure
 
 MOST_FEATURES = 40
 ARCS_PER_FEATURE = 2  # that are drawn of the many pairs of an average
+CLEARLY = 1.4  # how many times nearer a label is to its own point than to others
 LONGEST = 36  # characters of a name; pictures with longer ones would be all names
 
 
@@ -179,7 +181,9 @@ def placed_labels(
         for label, box in _places(x, y, width, line, gap):
             others = taken[:number] + taken[number + 1 :]
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
-            if inside and not any(_overlap(box, other) for other in others):
+            clear = inside and not any(_overlap(box, other) for other in others)
+            beside = label.x == x or label.y == y
+            if clear and (beside or _is_nearest(label, number, points)):
                 labels[number] = label
                 taken.append(box)
                 break
@@ -187,13 +191,21 @@ def placed_labels(
 
 
 def _places(x: float, y: float, width: float, line: float, gap: float) -> list[tuple[Label, Box]]:
-    half = line / 2
-    return [
-        (Label(x + gap, y, "start"), (x + gap, y - half, x + gap + width, y + half)),
-        (Label(x - gap, y, "end"), (x - gap - width, y - half, x - gap, y + half)),
-        (Label(x, y - gap - half, "middle"), (x - width / 2, y - gap - line, x + width / 2, y - gap)),
-        (Label(x, y + gap + half, "middle"), (x - width / 2, y + gap, x + width / 2, y + gap + line)),
-    ]
+    """To the right, to the left, above, below, and then at the corners."""
+    aside, over = 0.6 * gap, gap + line / 2
+    spots = [(gap, 0.0, "start"), (-gap, 0.0, "end"), (0.0, -over, "middle"), (0.0, over, "middle")]
+    spots += [(side * aside, up * over, anchor) for side, anchor in ((1, "start"), (-1, "end")) for up in (-0.9, 0.9)]
+    lefts = {"start": 0.0, "end": width, "middle": width / 2}
+    corners = [(x + right - lefts[anchor], y + down - line / 2) for right, down, anchor in spots]
+    labels = [Label(x + right, y + down, anchor) for right, down, anchor in spots]
+    boxes = [(left, top, left + width, top + line) for left, top in corners]
+    return list(zip(labels, boxes, strict=True))
+
+
+def _is_nearest(label: Label, number: int, points: Sequence[tuple[float, float]]) -> bool:
+    """Whether it is plain to see which point a label is of."""
+    far = [math.hypot(label.x - x, label.y - y) for x, y in points]
+    return all(CLEARLY * far[number] < other for place, other in enumerate(far) if place != number)
 
 
 def _overlap(one: Box, other: Box) -> bool:

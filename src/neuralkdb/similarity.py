@@ -14,7 +14,7 @@ from neuralkdb.network import Floats
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel
 from neuralkdb.parameters.conditional import Conditional
 from neuralkdb.parameters.context_trees import ContextTrees
-from neuralkdb.weighted_model import Pool
+from neuralkdb.weighted_model import Pool, WeightedModel
 
 
 def similar_values(classifier: Any, feature: str, value: str, n: int = 5) -> list[tuple[str, float]]:
@@ -72,7 +72,8 @@ class Contexts:
     def of(cls, pool: Pool) -> Contexts:
         """Those in any of the members."""
         trees: dict[int, dict[int | None, ContextTrees]] = {feature: {} for feature in range(pool.n_features)}
-        for part in (part for member in pool.members for part in member.parts if isinstance(part, ContextTrees)):
+        weighted = [member for member in pool.members if isinstance(member, WeightedModel)]
+        for part in (part for member in weighted for part in member.parts if isinstance(part, ContextTrees)):
             for place, (child, parents) in enumerate(part.families):
                 if child < pool.n_features:
                     trees[child].setdefault(parents[0] if parents else None, part.only(place))

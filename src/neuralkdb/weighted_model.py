@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from neuralkdb.counting import CodedRows, Counts
 from neuralkdb.network import Codes, Floats
-from neuralkdb.network_model import NetworkModel, normalized
-from neuralkdb.parameters.conditional import Block
+from neuralkdb.network_model import NetworkModel, log_prior, normalized
+from neuralkdb.parameters.conditional import Block, Conditional
 from neuralkdb.tables import Table
 from neuralkdb.weighting import Weighting, Weights, expected_weights, rows_in_room, side_by_side
 
-LEAST_LOG = -50.0  # of a term before its weight: without smoothing some are minus infinity
+LEAST_LOG = -50.0  # of a term: without smoothing, or by underflow, some are minus infinity
 
 
 class LeavesOneOut(Protocol):
@@ -39,6 +39,36 @@ class Part(Protocol):
         """The part with one family."""
 
 
+class PoolMember(Protocol):
+    """Log-odds that are a sum of terms of the features."""
+
+    def add_to(self, log_joint: Floats, block: Block, share: float) -> None:
+        """Add a share of the sum to `log_joint` (rows, classes)."""
+
+    def add_terms_to(self, terms: Floats, block: Block, share: float) -> None:
+        """Add a share of each feature's terms to `terms` (features + 1, rows, classes), that of the class the first."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlainModel:
+    """A network as it is, all weights one."""
+
+    network: NetworkModel
+
+    def add_to(self, log_joint: Floats, block: Block, share: float) -> None:
+        """Add a share of the sum to `log_joint` (rows, classes)."""
+        log_joint += share * log_prior(self.network.class_weights)
+        for conditional in self.network.conditionals:
+            log_joint += share * _term(conditional, block, log_joint.shape)
+
+    def add_terms_to(self, terms: Floats, block: Block, share: float) -> None:
+        """Add a share of each feature's terms to `terms` (features + 1, rows, classes), that of the class the first."""
+        terms[0] += share * log_prior(self.network.class_weights)
+        for conditional in self.network.conditionals:
+            mine = _term(conditional, block, terms.shape[1:])
+            terms[1 + conditional.family.child % (len(terms) - 1)] += share * mine
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedModel:
     """Log-odds as a bias for each class plus a weighted sum over families."""
@@ -46,19 +76,19 @@ class WeightedModel:
     parts: tuple[Part, ...]
     weights: Weights
 
-    def add_to(self, log_joint: Floats, codes: Codes, share: float) -> None:
+    def add_to(self, log_joint: Floats, block: Block, share: float) -> None:
         """Add a share of the sum to `log_joint` (rows, classes)."""
         log_joint += share * self.weights.bias
         for part, weights in self._weighted():
-            part.add_to(log_joint, codes, share * weights)
+            part.add_to(log_joint, block.codes, share * weights)
 
-    def add_terms_to(self, terms: Floats, codes: Codes, share: float) -> None:
+    def add_terms_to(self, terms: Floats, block: Block, share: float) -> None:
         """Add a share of each feature's terms to `terms` (features + 1, rows, classes), the bias the first."""
         terms[0] += share * self.weights.bias
         for part, weights in self._weighted():
             for family, child in enumerate(part.children):
                 target = terms[1 + child % (len(terms) - 1)]
-                part.only(family).add_to(target, codes, share * weights[family : family + 1])
+                part.only(family).add_to(target, block.codes, share * weights[family : family + 1])
 
     def _weighted(self) -> list[tuple[Part, Floats]]:
         ends = np.cumsum([len(part.children) for part in self.parts])[:-1]
@@ -87,9 +117,7 @@ class WeightedNetworkModel:
         terms = np.zeros((n_features + 1, n_rows, len(self.weights.bias)))
         terms[0] = self.weights.bias
         for conditional, weights in zip(self.network.conditionals, self.weights.families, strict=True):
-            mine = terms[conditional.family.child + 1]
-            conditional.add_to(mine, block)
-            mine[:] = weights * np.maximum(mine, LEAST_LOG)
+            terms[conditional.family.child + 1] = weights * _term(conditional, block, terms.shape[1:])
         return terms.transpose(1, 0, 2)
 
 
@@ -112,13 +140,13 @@ def weighted_network(model: NetworkModel, counts: Counts, estimate: LeavesOneOut
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """A logarithmic opinion pool: the mean of the members' log-odds, times a sharpness.
+    """A logarithmic opinion pool: the sum of the members' log-odds, each times its share.
 
     Codes are those of several encodings of `n_features` features side by side.
     """
 
-    members: tuple[WeightedModel, ...]
-    sharpness: float
+    members: tuple[PoolMember, ...]
+    shares: tuple[float, ...]
     class_weights: Floats  # (classes,)
     n_features: int
     has_joint = False
@@ -126,8 +154,8 @@ class Pool:
     def log_joint(self, block: Block) -> Floats:
         """Log P(y | x) up to a constant of each row, (rows, classes)."""
         total = np.zeros((len(block.codes), len(self.class_weights)))
-        for member in self.members:
-            member.add_to(total, block.codes, self.sharpness / len(self.members))
+        for member, share in zip(self.members, self.shares, strict=True):
+            member.add_to(total, block, share)
         return total
 
     def log_posterior(self, block: Block) -> Floats:
@@ -137,6 +165,13 @@ class Pool:
     def log_terms(self, block: Block) -> Floats:
         """What the log joint is the sum of: the bias, then each feature, (rows, features + 1, classes)."""
         terms = np.zeros((self.n_features + 1, len(block.codes), len(self.class_weights)))
-        for member in self.members:
-            member.add_terms_to(terms, block.codes, self.sharpness / len(self.members))
+        for member, share in zip(self.members, self.shares, strict=True):
+            member.add_terms_to(terms, block, share)
         return terms.transpose(1, 0, 2)
+
+
+def _term(conditional: Conditional, block: Block, shape: tuple[int, ...]) -> Floats:
+    """Log P(child | parents, class) of every row, (rows, classes), and never minus infinity."""
+    term = np.zeros(shape)
+    conditional.add_to(term, block)
+    return np.maximum(term, LEAST_LOG)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 
 from neuralkdb import _kernels
 from neuralkdb.counting import CodedRows
@@ -57,7 +57,9 @@ class Weighting:
     pull_of_bias: float = 0.1
     n_steps: int = 60
 
-    def learn(self, terms: Terms, rows: CodedRows, expected: Weights, start: Weights) -> Weights:
+    def learn(
+        self, terms: Terms, rows: CodedRows, expected: Weights, start: Weights, n_steps: int | None = None
+    ) -> Weights:
         """The weights of rows with these terms, searched from `start`."""
         classes, shape = rows.classes.astype(np.uint32), expected.families.shape
 
@@ -66,7 +68,7 @@ class Weighting:
             penalty, its_slope = self.penalty(flat, expected)
             return loss + penalty, slope + its_slope
 
-        options = {"maxiter": self.n_steps, "ftol": 1e-6, "gtol": 1e-4}
+        options = {"maxiter": n_steps or self.n_steps, "ftol": 1e-6, "gtol": 1e-4}
         flat = minimize(objective, start.flat, jac=True, method="L-BFGS-B", options=options).x
         return Weights(flat[: -shape[1]].reshape(shape), flat[-shape[1] :])
 
@@ -127,14 +129,25 @@ def log_posteriors(terms: Terms, weights: Weights, n_rows: int) -> Floats:
     return np.asarray(np.log(np.maximum(posteriors.astype(float), 1e-30)))
 
 
-def best_sharpness(log_posteriors: Floats, rows: CodedRows) -> float:
-    """What to multiply log-posteriors by for the least log-loss on rows; pulled to one as by ten rows."""
-    own = np.arange(len(rows.classes)), rows.classes
+def best_shares(log_posteriors: Sequence[Floats], rows: CodedRows, prior: Floats) -> Floats:
+    """What to multiply each of several log-posteriors by before they are added, for the least log-loss on rows.
 
-    def loss(log_sharpness: float) -> float:
-        scaled = np.exp(log_sharpness) * log_posteriors
-        scaled -= scaled.max(axis=1, keepdims=True)
-        losses = np.log(np.exp(scaled).sum(axis=1)) - scaled[own]
-        return float(rows.weights @ losses + 10.0 * log_sharpness**2)
+    Shares are pulled to the prior, and their sum to one, as by ten rows.
+    """
+    stacked, own = np.stack(log_posteriors), (np.arange(len(rows.classes)), rows.classes)
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-1.5, 1.5), method="bounded").x))
+    def objective(shares: Floats) -> tuple[float, Floats]:
+        logits = np.tensordot(shares, stacked, 1)
+        logits -= logits.max(axis=1, keepdims=True)
+        probabilities = np.exp(logits)
+        total = probabilities.sum(axis=1, keepdims=True)
+        probabilities /= total
+        loss = rows.weights @ (np.log(total[:, 0]) - logits[own])
+        probabilities[own] -= 1.0
+        slope = np.einsum("src,rc->s", stacked, probabilities * rows.weights[:, None])
+        away, excess = shares - prior, shares.sum() - 1.0
+        penalty = 10.0 * (away @ away + excess**2)
+        return float(loss + penalty), slope + 20.0 * (away + excess)
+
+    bounds = [(0.0, 4.0)] * len(prior)
+    return np.asarray(minimize(objective, prior, jac=True, method="L-BFGS-B", bounds=bounds).x)

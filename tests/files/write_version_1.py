@@ -1,11 +1,11 @@
-"""Writes version_1.nkdb and version_1.csv: a model of format version 1 and the probabilities it had."""
+"""Writes files of format version 1, with the probabilities their models had: version_1*.nkdb and version_1*.csv."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from neuralkdb import NeuralKDBClassifier
+from neuralkdb import KDBClassifier, NeuralKDBClassifier
 
 rng = np.random.default_rng(0)
 y = rng.integers(0, 2, 60)
@@ -14,8 +14,11 @@ X = pd.DataFrame(
 )
 X.loc[::7, "size"] = None
 X.loc[::9, "colour"] = None
-model = NeuralKDBClassifier(k=1, embedding_dim=8, epochs=3, random_state=0).fit(X, np.array(["no", "yes"])[y])
-folder = Path(__file__).parent
-model.save(folder / "version_1.nkdb")
-X[["p_no", "p_yes"]] = model.predict_proba(X)
-X.to_csv(folder / "version_1.csv", index=False)
+models = {
+    "version_1": NeuralKDBClassifier(k=1, embedding_dim=8, epochs=3, random_state=0),
+    "version_1_counts": KDBClassifier(k=1, estimate="backoff"),
+}
+for name, model in models.items():
+    model.fit(X, np.array(["no", "yes"])[y]).save(Path(__file__).with_name(f"{name}.nkdb"))
+    probabilities = pd.DataFrame(model.predict_proba(X), columns=["p_no", "p_yes"])
+    X.join(probabilities).to_csv(Path(__file__).with_name(f"{name}.csv"), index=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,67 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
 from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member
 from neuralkdb.classifiers.documentation import documented
+from neuralkdb.classifiers.members import Fitter, Trained, plans_of, some
 from neuralkdb.classifiers.training import TrainingData, n_threads_of
 from neuralkdb.classifiers.views import Views
-from neuralkdb.counting import ArrayCounts, CodedRows, Counts
-from neuralkdb.discretization import CutPoints, EqualFrequency, EqualWidth, MinimumDescriptionLength, RandomBins
-from neuralkdb.information import KnownInformation, class_information, pairwise_information
+from neuralkdb.counting import CodedRows, Counts
+from neuralkdb.information import KnownInformation
 from neuralkdb.inspection import against_others
 from neuralkdb.network import Family, Floats, Network, Structure
 from neuralkdb.parameters.conditional import Block
-from neuralkdb.parameters.context_trees import grow_trees
-from neuralkdb.parameters.regressions import Moments, fit_regressions
-from neuralkdb.structures.k_dependence import closest_predecessors, descending
 from neuralkdb.tables import code_type
-from neuralkdb.weighted_model import Pool, WeightedModel
-from neuralkdb.weighting import (
-    Weighting,
-    best_sharpness,
-    expected_weights,
-    leave_one_out_terms,
-    log_posteriors,
-    rows_in_room,
-)
+from neuralkdb.weighted_model import Pool
+from neuralkdb.weighting import best_shares
 
-N_FOLDS = 4  # a member's first weights see all but one of so many parts of the rows
 MOST_ROWS = 2**20  # distinct ones; of more, a sample is learned from
-PARENTS = (4, 5, 6)  # of counted families, member after member
-LINES = (2, 4, 8)  # parents of regressions, member after member
-STRENGTH_OF_LINES = 10.0
-CONTEXTS = 20_000  # a context that holds less than one such part of all weight is not split
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What makes a member differ from the others."""
-
-    number: int
-    view: int
-    seed: int
-
-    @property
-    def random(self) -> np.random.Generator:
-        """The member's own draws."""
-        return np.random.default_rng(self.seed)
-
-    def order(self, information: Floats) -> list[int]:
-        """Features by descending information for the first member, at random for the rest."""
-        if self.number == 0:
-            return descending(information)
-        return [int(feature) for feature in self.random.permutation(len(information))]
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A member, and what it said of the rows that its first weights had not seen."""
-
-    model: WeightedModel
-    families: tuple[Family, ...]
-    held_out: NDArray[np.intp]
-    log_posteriors: Floats  # (held out rows, classes)
 
 
 @documented
@@ -108,8 +63,8 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     Attributes
     ----------
     {attributes}
-    sharpness_ : float
-        What the mean log-odds of the members are multiplied by.
+    shares_ : tuple of float
+        What the log-odds of each member are multiplied by.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the log-odds of the training rows: mean absolute terms, which sum to one.
 
@@ -122,7 +77,7 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     0.99
     """
 
-    _fitted: ClassVar[dict[str, Any]] = {"sharpness_": float, "feature_importances_": NDArray[Any]}
+    _fitted: ClassVar[dict[str, Any]] = {"shares_": tuple[float, ...], "feature_importances_": NDArray[Any]}
     _averages_joint: ClassVar[bool] = False
     _parameter_constraints = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
@@ -157,40 +112,24 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
         self.verbose = verbose
 
     def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
-        plans, cut_points = self._plans()
+        seeds = check_random_state(self.random_state).randint(2**31, size=self.n_members).tolist()
+        plans, cut_points = plans_of(seeds)
         threads, n_columns = n_threads_of(self.n_jobs), len(data.names)
-        summaries = data.summaries(self.categorical_features, threads)
-        views = Views.learn(data.names, summaries, cut_points, self.missing)
+        views = Views.learn(data.names, data.summaries(self.categorical_features, threads), cut_points, self.missing)
         counts = data.counts(views.encoding, threads).sampled(MOST_ROWS)
         rows = _canonical(counts)
-        with ThreadPoolExecutor(threads) as pool:
-            information = list(
-                pool.map(lambda v: _information(rows, views, v, counts.n_classes), range(len(cut_points)))
-            )
-            moments = [
-                Moments.of(numbers, rows, counts.n_classes) if numbers.features else None
-                for numbers in (views.normal_scores, views.standard_scores)
-            ]
-            fitter = Fitter(rows, views, information, moments, counts.n_classes, self.strength, Weighting(self.pull))
+        with ThreadPoolExecutor(threads) as pool, threadpool_limits(1, user_api="blas"):
+            fitter = Fitter.of(rows, views, len(cut_points), counts.n_classes, self.strength, self.pull)
             trained = list(self._reported(pool.map(fitter.fit, plans)))
-        self.sharpness_ = _sharpness(trained, rows, counts.n_classes)
-        model = Pool(tuple(each.model for each in trained), self.sharpness_, fitter.class_weights, n_columns)
+        self.shares_ = _shares(trained, rows, counts.n_classes)
+        model = Pool(tuple(each.model for each in trained), self.shares_, fitter.class_weights, n_columns)
         self.feature_importances_ = _importances(model, rows, views)
         networks = tuple(Network(_plain(each.families, n_columns)) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")
-        known = KnownInformation.of(*information[0], [family for network in networks for family in network.families])
+        known = KnownInformation.of(
+            *fitter.information[0], [family for network in networks for family in network.families]
+        )
         return (Member(views.encoding, structure, known, model),)
-
-    def _plans(self) -> tuple[list[Plan], list[CutPoints]]:
-        seeds = check_random_state(self.random_state).randint(2**31, size=self.n_members)
-        cut_points: list[CutPoints] = []
-        plans = []
-        for number, seed in enumerate(seeds.tolist()):
-            cuts = _cut_points(number, seed)
-            if cuts not in cut_points:
-                cut_points.append(cuts)
-            plans.append(Plan(number, cut_points.index(cuts), seed))
-        return plans, cut_points
 
     def _reported(self, trained: Iterator[Trained]) -> Iterator[Trained]:
         for number, each in enumerate(trained, 1):
@@ -206,17 +145,6 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
         raise NotImplementedError("each member has its own estimates")
 
 
-def _cut_points(number: int, seed: int) -> CutPoints:
-    """The way a member cuts numbers: four kinds in turn."""
-    kinds: tuple[CutPoints, ...] = (
-        MinimumDescriptionLength(10),
-        RandomBins(5, 20, seed),
-        EqualWidth(10),
-        EqualFrequency(10),
-    )
-    return kinds[number % len(kinds)]
-
-
 def _canonical(counts: Counts) -> CodedRows:
     """Distinct rows in an order that does not depend on theirs."""
     rows = counts.rows()
@@ -224,104 +152,33 @@ def _canonical(counts: Counts) -> CodedRows:
     return CodedRows(np.asfortranarray(rows.codes, dtype), rows.classes, rows.weights)
 
 
-def _information(rows: CodedRows, views: Views, view: int, n_classes: int) -> tuple[Floats, Floats]:
-    """What the features of a view say about the class, and about each other."""
-    columns = views.columns(view)
-    mine = ArrayCounts.of(
-        rows.codes[:, columns], rows.classes, rows.weights, views.encoding.cardinalities[columns], n_classes
-    )
-    return class_information(mine), pairwise_information(mine)
+def _shares(trained: list[Trained], rows: CodedRows, n_classes: int) -> tuple[float, ...]:
+    """The shares that are best for rows and the members that had not seen them, the same for all of a kind."""
+    kinds = [[each for each in trained if each.is_embedded == kind] for kind in (False, True)]
+    kinds = [kind for kind in kinds if kind]
+    means, known = zip(*(_held_out_means(kind, len(rows.classes), n_classes) for kind in kinds), strict=True)
+    chosen = np.flatnonzero(np.logical_and.reduce(known))
+    prior = np.array([len(kind) / len(trained) for kind in kinds])
+    best = best_shares([mean[chosen] for mean in means], some(rows, chosen), prior) if len(chosen) else prior
+    of_kind = {kind[0].is_embedded: share / len(kind) for kind, share in zip(kinds, best.tolist(), strict=True)}
+    return tuple(of_kind[each.is_embedded] for each in trained)
 
 
-@dataclass(frozen=True)
-class Fitter:
-    """Fits members, each by itself."""
-
-    rows: CodedRows
-    views: Views
-    information: list[tuple[Floats, Floats]]
-    moments: list[Moments | None]
-    n_classes: int
-    strength: float
-    weighting: Weighting
-
-    @property
-    def class_weights(self) -> Floats:
-        """N(y), (classes,)."""
-        return np.bincount(self.rows.classes, self.rows.weights, self.n_classes).astype(float)
-
-    def fit(self, plan: Plan) -> Trained:
-        """The member of a plan."""
-        families = self._families(plan)
-        counted = grow_trees(
-            self.rows,
-            families,
-            self.views.encoding.cardinalities,
-            self.n_classes,
-            self.strength,
-            max(2.0, self.rows.weights.sum() / CONTEXTS),
-        )
-        lines = self._lines(plan)
-        fitted = [counted, *lines]
-        parts = (counted.trees, *(each.regressions for each in lines))
-        children = [child for part in parts for child in part.children]
-        n_columns = self.views.encoding.n_columns
-        seen, held = self._folds(plan, len(children))
-        expected = expected_weights([child % n_columns for child in children], self.class_weights)
-        rows = _some(self.rows, np.append(seen, held))
-        terms = leave_one_out_terms(fitted, rows, self.n_classes)
-        blind = CodedRows(rows.codes, rows.classes, rows.weights * (np.arange(len(rows.classes)) < len(seen)))
-        first = self.weighting.learn(terms, blind, expected, expected)
-        said = log_posteriors(terms, first, len(rows.classes))[len(seen) :]
-        weights = self.weighting.learn(terms, rows, expected, first)
-        return Trained(WeightedModel(parts, weights), tuple(families), held, said)
-
-    def _families(self, plan: Plan) -> list[Family]:
-        of_class, of_pairs = self.information[plan.view]
-        k, first = PARENTS[plan.number % len(PARENTS)], self.views.columns(plan.view).start
-        families = closest_predecessors(plan.order(of_class), of_pairs, k)
-        return [Family(first + child, tuple(first + parent for parent in parents)) for child, parents in families]
-
-    def _lines(self, plan: Plan) -> list[Any]:
-        numbers = (self.views.normal_scores, self.views.standard_scores)[plan.number % 2]
-        moments = self.moments[plan.number % 2]
-        if moments is None:
-            return []
-        order = [int(number) for number in plan.random.permutation(len(numbers.features))]
-        families = closest_predecessors(order, np.abs(moments.correlations), LINES[plan.number % len(LINES)])
-        return [fit_regressions(numbers, moments, families, STRENGTH_OF_LINES)]
-
-    def _folds(self, plan: Plan, n_terms: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The rows that the first weights see, and those held out; members in turn hold out each part."""
-        n_rows = len(self.rows.classes)
-        turn, fold = divmod(plan.number, N_FOLDS)
-        parts = np.array_split(rows_in_room(n_rows, n_terms, self.n_classes, [turn, n_rows]), N_FOLDS)
-        seen = np.concatenate([part for number, part in enumerate(parts) if number != fold])
-        return np.sort(seen), np.sort(parts[fold])
-
-
-def _some(rows: CodedRows, chosen: NDArray[np.intp]) -> CodedRows:
-    return CodedRows(np.asfortranarray(rows.codes[chosen]), rows.classes[chosen], rows.weights[chosen])
-
-
-def _sharpness(trained: list[Trained], rows: CodedRows, n_classes: int) -> float:
-    """The sharpness that is best for rows and the members that had not seen them."""
-    total, times = np.zeros((len(rows.classes), n_classes)), np.zeros(len(rows.classes))
-    for each in trained:
+def _held_out_means(members: list[Trained], n_rows: int, n_classes: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """What the members that had not seen a row say of it on average, and which rows there are such members for."""
+    total, times = np.zeros((n_rows, n_classes)), np.zeros(n_rows)
+    for each in members:
         total[each.held_out] += each.log_posteriors
         times[each.held_out] += 1.0
-    known = np.flatnonzero(times)
-    if len(known) == 0 or n_classes == 1:
-        return 1.0
-    return best_sharpness(total[known] / times[known, None], _some(rows, known))
+    return total / np.maximum(times, 1.0)[:, None], times > 0
 
 
 def _importances(model: Pool, rows: CodedRows, views: Views, most: int = 1000) -> Floats:
     """Mean absolute terms of some training rows, as shares."""
     step = max(len(rows.classes) // most, 1)
-    some = _some(rows, np.arange(0, len(rows.classes), step)[:most])
-    terms = against_others(model.log_terms(Block.of(some.codes, views.encoding.cardinalities)))[:, 1:]
-    sizes = np.einsum("r,rfc->f", some.weights, np.abs(terms))
+    chosen = some(rows, np.arange(0, len(rows.classes), step)[:most])
+    terms = against_others(model.log_terms(Block.of(chosen.codes, views.encoding.cardinalities)))[:, 1:]
+    sizes = np.einsum("r,rfc->f", chosen.weights, np.abs(terms))
     return np.asarray(sizes / sizes.sum() if sizes.sum() > 0 else np.full(len(sizes), 1.0 / len(sizes)))
 
 

@@ -77,6 +77,11 @@ def natural(text: str) -> int:
     return int(text)
 
 
+def numbers(text: str) -> list[int]:
+    """Whole numbers from zero on, separated by commas."""
+    return [natural(number) for number in names(text)]
+
+
 def folds(text: str) -> int:
     """A number of folds: at least two."""
     if not text.isdecimal() or int(text) < 2:

@@ -130,4 +130,6 @@ def _explained(model: Any, path: str, row: int, top: int) -> str:
 
 
 def _value(value: Any) -> str:
-    return "" if value is None else "missing" if value != value else str(value)
+    if value is None:
+        return ""
+    return "missing" if value != value else f"{value:.6g}" if isinstance(value, float) else str(value)

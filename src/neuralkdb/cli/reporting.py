@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, natural, say
+from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, numbers, say
 
 EXAMPLES = """\
   neuralkdb report adult.nkdb test.csv -o adult.html
@@ -27,7 +27,7 @@ def add_to(commands: Commands) -> None:
     add("--target", metavar="COLUMN", help="the column of the classes (the one that fit was told)")
     add(
         "--rows",
-        type=names,
+        type=numbers,
         default=[],
         metavar="N,N",
         help="rows to explain, from 0 (a sure, a doubtful, a wrong one)",
@@ -43,8 +43,7 @@ def report(options: argparse.Namespace) -> int:
 
     check_folder_of(options.output)
     model = neuralkdb.load(options.model)
-    rows = [natural(row) for row in options.rows]
     X, y, target = judged(model, options.table, options.target)
-    write_page(options.output, report_page(model, X, y, target, Path(options.table).name, rows))
+    write_page(options.output, report_page(model, X, y, target, Path(options.table).name, options.rows))
     say(f"written to {options.output}")
     return 0

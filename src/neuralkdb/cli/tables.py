@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+MOST_NUMBERS, MOST_SHARE = 100, 0.1  # as classes: more numbers, and of more than this share of the rows, are none
 TRUTH = {"true": True, "false": False}
 
 
@@ -45,6 +46,8 @@ def labels_of(target: Series) -> Series:
                 f"{target.name} holds numbers with decimals such as {values.iloc[0]}: the target is a column of classes"
             )
         values = values.astype(np.int64)
+    if values.dtype.kind in "iu" and (n := values.nunique()) > max(MOST_NUMBERS, MOST_SHARE * len(values)):
+        raise TableError(f"{target.name} holds {n:,} different numbers: the target is a column of classes")
     return values.astype(object) if values.dtype.kind not in "biu" else values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,6 +149,11 @@ class Frame:
         counts = {f"n{i}": each.values.n_unique() for i, each in enumerate(readings)}
         return [int(n) for n in self.ask(counts, "counting distinct values").values()]
 
+    def distinct(self, each: Reading) -> NDArray[Any]:
+        """The distinct numbers of a column."""
+        answer = self.collect(self.lazy.select(each.values.alias("value")).unique(), "fetching distinct values")
+        return answer["value"]
+
     def grids(
         self, readings: Sequence[Reading], bounds: Sequence[tuple[float, float]], target: Reading
     ) -> list[Answer]:
@@ -208,6 +213,12 @@ class Frame:
         some = replace(self, lazy=self.lazy.filter(nw.sum_horizontal(*terms) % sample.MODULUS < sample.end))
         answer = some.collect(some.lazy.group_by(CLASS).agg(self.total.alias(WEIGHT)), "counting classes")
         return some, np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], n_classes).astype(float)
+
+    def rows(self, n_features: int) -> Answer:
+        """The distinct rows of a coded table, with class and weight."""
+        everything = tuple(range(n_features))
+        (answer,) = self.cells([(everything, everything)], {})
+        return answer
 
     def of_class(self, label: int) -> Frame:
         """The rows of a coded table that have this class, which becomes their only one."""
@@ -285,8 +296,3 @@ def _array(series: Any) -> NDArray[Any]:
         objects[:] = series.to_list()
         return objects
     return np.asarray(series.to_numpy())
-
-
-def rows_of(answers: Iterable[Answer]) -> int:
-    """How many rows came back."""
-    return sum(len(answer[WEIGHT]) for answer in answers)

@@ -93,6 +93,10 @@ class Results:
             and (counted := self.curve(dataset, [plan.with_k("KDB", k) for k in plan.DEPENDENCES]))
         }
 
+    def decayed_curve(self, dataset: str) -> tuple[FloatArray, FloatArray] | None:
+        """NeuralKDB's accuracies with weight decay, by k."""
+        return self.curve(dataset, [plan.decayed(k) for k in plan.DEPENDENCES])
+
     def sensitivity_curves(self) -> dict[str, dict[str, tuple[FloatArray, FloatArray]]]:
         """Hyper-parameter -> data set -> accuracies by value."""
         return {

@@ -24,7 +24,7 @@ from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw, Embeddings
 from neuralkdb.parameters.regressions import MOST_PARENTS, Numbers, Regressions
 from neuralkdb.persistence.errors import require
 from neuralkdb.tables import DenseTable, SparseTable
-from neuralkdb.weighted_model import Pool, WeightedModel, WeightedNetworkModel
+from neuralkdb.weighted_model import PlainModel, Pool, WeightedModel, WeightedNetworkModel
 from neuralkdb.weighting import Weights
 
 MOST_CELLS = 2**28  # of a table with room for one more value of each variable
@@ -334,4 +334,6 @@ def _(model: WeightedNetworkModel) -> None:
 @check.register(Pool)
 def _(pool: Pool) -> None:
     _check_class_weights(pool.class_weights)
-    require(len(pool.members) > 0 and pool.n_features > 0 and is_weight(pool.sharpness), "a pool has no members")
+    known = all(isinstance(member, PlainModel | WeightedModel) for member in pool.members)
+    require(known and len(pool.members) == len(pool.shares) > 0, "a pool has no members")
+    require(is_weight(pool.shares) and pool.n_features > 0, "a pool has no shares")

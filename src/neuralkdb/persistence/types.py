@@ -26,7 +26,7 @@ from neuralkdb.structures.selective import SelectiveKDependence
 from neuralkdb.structures.super_parent_tree import SuperParentTree
 from neuralkdb.structures.tree import Tree
 from neuralkdb.tables import DenseTable, SparseTable
-from neuralkdb.weighted_model import Pool, WeightedModel, WeightedNetworkModel
+from neuralkdb.weighted_model import PlainModel, Pool, WeightedModel, WeightedNetworkModel
 from neuralkdb.weighting import Weights
 
 TYPES_BY_NAME: dict[str, type[Any]] = {}
@@ -43,7 +43,7 @@ storable(Family, Network, Structure, ClassNetworks, ParentSets)
 storable(DenseTable, SparseTable, PackedCounts, TableStatistics, ClassStatistics, ParentSetStatistics)
 storable(Conditional, CountedLaw, EmbeddedLaw, Embeddings, Counted, MEstimate, Laplace, BackOff)
 storable(NetworkModel, Root, AveragedModel, PerClassModel, ParentSetModel, EmbeddingNet)
-storable(KnownInformation, Pool, WeightedModel, WeightedNetworkModel, Weights)
+storable(KnownInformation, PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights)
 storable(ContextTrees, Regressions, Numbers)
 storable(Independent, Tree, KDependence, RotatedKDependence, KDependencePerClass, SuperParents, ExpandedSuperParents)
 storable(SelectiveKDependence, SuperParentTree)
