@@ -1,4 +1,8 @@
-"""One model of the tables of two sites: counts travel, rows do not.
+"""
+One model of two sites
+======================
+
+Counts travel, rows do not::
 
     pip install ".[engines]" pandas && python examples/federated.py
 
