@@ -1,5 +1,6 @@
 """The results in words: what of the paper reproduces, what does not, and why."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -31,7 +32,11 @@ def report(results: Results, links: Sequence[str]) -> str:
     """The report as Markdown, every number worked out from the results."""
     found = claims(results)
     sections = [
-        INTRODUCTION.format(datasets=len(results.main.datasets), splits=results.n_splits),
+        INTRODUCTION.format(
+            datasets=len(results.main.datasets),
+            splits=results.n_splits,
+            methods=f" --methods {shlex.join(results.extra)}" if results.extra else "",
+        ),
         "\n".join(_averages(results)),
         _claims("What reproduces", [claim for claim in found if claim.holds]),
         _claims("What does not", [claim for claim in found if not claim.holds]),
@@ -58,7 +63,7 @@ experiments run again. This page is written by one command from the scores of {d
 no number on it is typed.
 
 ```bash
-neuralkdb reproduce all --data DIR --docs docs
+neuralkdb reproduce all --data DIR --docs docs{methods}
 ```
 """
 
