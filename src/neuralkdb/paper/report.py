@@ -280,11 +280,8 @@ def _further(results: Results) -> Iterator[str]:
         yield "|---|---:|---:|---:|---:|"
         averages = zip(everything.methods, everything.average_accuracies(), everything.average_ranks(), strict=True)
         for method, accuracy, rank in sorted(averages, key=lambda row: row[2]):
-            against = (
-                ("", "")
-                if method == everything.methods[0]
-                else (wins_ties_losses_text(everything, method), wilcoxon_text(everything, method))
-            )
+            texts = () if method == everything.methods[0] else (wins_ties_losses_text, wilcoxon_text)
+            against = [text(everything, method) for text in texts] or ["", ""]
             yield f"| {method} | {accuracy:.2f} | {rank:.2f} | {' | '.join(against)} |"
         yield ""
 
