@@ -1,5 +1,6 @@
 """The results in words: what of the paper reproduces, what does not, and why."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -31,7 +32,11 @@ def report(results: Results, links: Sequence[str]) -> str:
     """The report as Markdown, every number worked out from the results."""
     found = claims(results)
     sections = [
-        INTRODUCTION.format(datasets=len(results.main.datasets), splits=results.n_splits),
+        INTRODUCTION.format(
+            datasets=len(results.main.datasets),
+            splits=results.n_splits,
+            methods=f" --methods {shlex.join(results.extra)}" if results.extra else "",
+        ),
         "\n".join(_averages(results)),
         _claims("What reproduces", [claim for claim in found if claim.holds]),
         _claims("What does not", [claim for claim in found if not claim.holds]),
@@ -58,7 +63,7 @@ experiments run again. This page is written by one command from the scores of {d
 no number on it is typed.
 
 ```bash
-neuralkdb reproduce all --data DIR --docs docs
+neuralkdb reproduce all --data DIR --docs docs{methods}
 ```
 """
 
@@ -275,11 +280,8 @@ def _further(results: Results) -> Iterator[str]:
         yield "|---|---:|---:|---:|---:|"
         averages = zip(everything.methods, everything.average_accuracies(), everything.average_ranks(), strict=True)
         for method, accuracy, rank in sorted(averages, key=lambda row: row[2]):
-            against = (
-                ("", "")
-                if method == everything.methods[0]
-                else (wins_ties_losses_text(everything, method), wilcoxon_text(everything, method))
-            )
+            texts = () if method == everything.methods[0] else (wins_ties_losses_text, wilcoxon_text)
+            against = [text(everything, method) for text in texts] or ["", ""]
             yield f"| {method} | {accuracy:.2f} | {rank:.2f} | {' | '.join(against)} |"
         yield ""
 
