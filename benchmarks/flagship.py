@@ -155,14 +155,15 @@ def rivals_section(lines: pd.DataFrame) -> str:
 
 
 def large_section(lines: pd.DataFrame) -> str:
-    means = lines.groupby(["dataset", "model"])[["accuracy", "log_loss", "fit", "predict"]].mean().unstack()
+    known = complete(lines, ["flagship", *FOUR])
     rows = []
-    for name in means.index:
-        ours, theirs = means.loc[name].unstack()["flagship"], means.loc[name].unstack()[list(FOUR)]
+    for name, of_table in known.groupby("dataset"):
+        means = of_table.groupby("model")[["accuracy", "log_loss", "fit"]].mean().T
+        ours, theirs = means["flagship"], means[list(FOUR)]
         best = theirs.loc["log_loss"].idxmin()
         rows.append(
             [
-                name,
+                str(name),
                 f"{ours.log_loss:.4f}",
                 f"{theirs.loc['log_loss', best]:.4f} ({NAMES[best]})",
                 f"{ours.log_loss / theirs.loc['log_loss', best]:.3f}",

@@ -290,10 +290,19 @@ def accurate(run: Run, codes: np.ndarray, classes: np.ndarray, structure: Any) -
 
 
 def docs(path: Path) -> None:
-    """The table of a run."""
+    """The table of a run, and where its log, which lies beside it, says that steps spend their time."""
     figures = json.loads(path.read_text())
     rows = [[name, str(value)] for name, value in figures.items()]
-    write_section("gpu", markdown(["", ""], rows))
+    parts = [markdown(["", ""], rows)]
+    log = path.with_suffix(".log")
+    for name, table in re.findall(
+        r"20 steps, (\w+): -+(.*?)Self CPU time", log.read_text() if log.exists() else "", re.S
+    ):
+        lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines()]
+        spent = [[line[0].rstrip("."), line[-2], line[-1]] for line in lines if line[-1].isdigit() and "us" in line[-2]]
+        busiest = [line for line in spent if not line[0].startswith("void")][:4]
+        parts.append(markdown([f"20 steps, {name}", "device time of a call", "calls"], busiest))
+    write_section("gpu", "\n\n".join(parts))
 
 
 def main() -> None:

@@ -81,13 +81,13 @@ def test_a_step_over_all_instances_moves_as_the_kernels_move(device, activation)
 
 
 @on_devices
-def test_training_on_cells_comes_to_the_loss_of_the_kernels(device):
+def test_training_on_cells_comes_to_the_loss_of_the_kernels_or_below(device):
     tables, start = tables_and_start(counted())
     schedule = Schedule(True, 10, 32, 1e-2, falls=True)
     *_, (here, _) = Trainer(seed=1).epochs(start, tables, schedule)
     *_, (there, _) = gpu.TorchTrainer(Trainer(seed=1), device).epochs(start, tables, schedule)
     losses = [mean_loss(tables, each, "tanh") for each in (start, here, there)]
-    assert abs(losses[1] - losses[2]) < 0.1 * (losses[0] - losses[1])
+    assert losses[2] < losses[1] + 0.1 * (losses[0] - losses[1])
 
 
 @on_devices

@@ -56,6 +56,12 @@ def _numbers(name: str, dtype: Any) -> Reading:
     return Reading(name, numbers, "numbers", is_whole=dtype.is_integer())
 
 
+def _bools(name: str) -> Reading:
+    """Zeros and ones; no cast, which DuckDB would apply to the text of a CSV file."""
+    numbers = nw.when(nw.col(name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
+    return Reading(name, nw.when(~nw.col(name).is_null()).then(numbers), "bools")
+
+
 def _times(name: str, dtype: Any) -> Reading:
     column = nw.col(name)
     if getattr(dtype, "time_zone", None):
@@ -71,7 +77,7 @@ def reading(name: str, dtype: Any) -> Reading | None:
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
         return _times(name, dtype)
     if dtype == nw.Boolean:
-        return Reading(name, nw.col(name).cast(nw.Int64), "bools")
+        return _bools(name)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return Reading(name, nw.col(name).cast(nw.String), "text")
     return None
