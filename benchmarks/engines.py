@@ -3,10 +3,11 @@
     python benchmarks/engines.py make --rows 50000000     a Parquet folder, mixed types, some missing
     python benchmarks/engines.py fit                      KDB and NeuralKDB with DuckDB: seconds and peak memory
     python benchmarks/engines.py equal                    a part of a million rows, in the engine and in memory
-    python benchmarks/engines.py spark                    Spark with two workers beside DuckDB
+    python benchmarks/engines.py spark [PATH:TARGET ...]  Spark with two workers beside DuckDB, 10 files of a folder
+    python benchmarks/engines.py docs                     write the results into docs/measurements.md
     python benchmarks/engines.py clean                    delete the folder
 
-Each fit runs in a process of its own. `--docs` writes the figures into docs/measurements.md.
+Each fit runs in a process of its own. Results are kept beside the folder, in engines.json.
 """
 
 from __future__ import annotations
@@ -14,18 +15,24 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
 from sections import machine, markdown, write_section
 
 FOLDER = Path(os.environ.get("NEURALKDB_BENCHMARK", Path(__file__).parent / "data")) / "engines"
+RESULTS = FOLDER.with_suffix(".json")
 CHUNK = 1_000_000
+sys.path.append(str(Path(__file__).parent.parent / "tests"))
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "KDB(2)": ("KDBClassifier", {"k": 2}),
     "NeuralKDB(2)": ("NeuralKDBClassifier", {"k": 2, "random_state": 0, "n_jobs": 2}),
@@ -83,10 +90,8 @@ def make(rows: int) -> None:
     print(f"{rows:,} rows, {size / 1e9:.1f} GB, {time.perf_counter() - begin:.0f} s")
 
 
-def fit_one(name: str, source: str, engine: str, out: str) -> None:
+def fit_one(name: str, source: str, out: str = "") -> None:
     """Fit a model and print what it cost."""
-    import pickle
-
     import neuralkdb
 
     classifier, options = MODELS[name]
@@ -103,44 +108,129 @@ def _peak_megabytes() -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def measured(name: str, source: str, engine: str = "duckdb", out: str = "") -> dict[str, float]:
-    """What a fit costs in a process of its own."""
-    command = [sys.executable, __file__, "one", name, source, engine, out]
-    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(answer.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+def note(name: str, **figures: Any) -> None:
+    """Add to the results."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps(known | {name: figures}, indent=1))
+    print(name, figures, flush=True)
 
 
-def fit(docs: bool) -> None:
-    """The bars: 1.5 GB and 6 minutes for 50 million rows."""
+def fit(only: str) -> None:
+    """The bars: 1.5 GB and 6 minutes for 50 million rows, in processes of their own."""
     import duckdb
 
     ((n_rows,),) = duckdb.sql(f"SELECT count(*) FROM '{FOLDER}/*.parquet'").fetchall()
-    rows = []
-    for name in MODELS:
-        cost = measured(name, str(FOLDER))
-        rows.append([f"{name}, {n_rows:,} rows", *(f"{cost[key]:.0f}" for key in ("seconds", "cpu", "megabytes"))])
-        print(rows[-1], flush=True)
-    table = markdown(["fit with DuckDB", "seconds", "CPU seconds", "peak MB"], rows)
-    print(table)
-    if docs:
-        write_section("engines", f"{table}\n\n{machine()}, {os.cpu_count()} cores.")
+    for name in [only] if only else MODELS:
+        command = [sys.executable, __file__, "one", name, str(FOLDER)]
+        answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        cost = json.loads(answer.stdout.splitlines()[-1])
+        note(f"{name} with DuckDB, {n_rows:,} rows", **{key: round(value, 1) for key, value in cost.items()})
+
+
+def equal() -> None:
+    """The model of a part of a million rows, from the engine and from memory, count for count."""
+    import pandas as pd
+
+    import neuralkdb
+    from tabled import assert_same
+
+    part = FOLDER / "part-000.parquet"
+    table = pd.read_parquet(part)
+    X, y = table.drop(columns="y"), table["y"].to_numpy(object)
+    for name, (classifier, options) in MODELS.items():
+        make_one = getattr(neuralkdb, classifier)
+        assert_same(make_one(**options).fit_table(part), make_one(**options).fit(X, y))
+        note(f"{name}, {len(table):,} rows, engine and memory", equal=True)
+
+
+def spark(sources: list[str]) -> None:
+    """Two workers beside DuckDB; one of them is killed while it counts."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+    settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}
+    session = builder.config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    for source in sources:
+        path, _, target = source.partition(":")
+        beside_duckdb(session, Path(path), target or "y")
+    session.stop()
+
+
+def beside_duckdb(session: Any, path: Path, target: str) -> None:
+    import duckdb
+    import pyarrow.parquet as pq
+
+    from neuralkdb import KDBClassifier
+    from tabled import assert_same
+
+    files = sorted(map(str, path.glob("*.parquet")))[:10] if path.is_dir() else [str(path)]
+    n_rows = sum(pq.ParquetFile(file).metadata.num_rows for file in files)
+
+    def fit_in_spark() -> Any:
+        return KDBClassifier(k=2).fit_table(session.read.parquet(*files), target)
+
+    one, there = timed(lambda: KDBClassifier(k=2).fit_table(duckdb.read_parquet(files), target))
+    print("DuckDB", there, flush=True)
+    other, here = timed(fit_in_spark)
+    print("Spark", here, flush=True)
+    assert_same(one, other)
+    name = f"KDB(2), {path.stem}, {n_rows:,} rows, Spark and DuckDB"
+    note(name, equal=True, **{"DuckDB [s]": round(there, 1), "Spark [s]": round(here, 1)})
+    killer = Timer(here * 0.6, kill_an_executor)
+    killer.start()
+    again, slower = timed(fit_in_spark)
+    killer.join()
+    assert_same(one, again)
+    note(f"{name}, an executor killed", equal=True, **{"Spark [s]": round(slower, 1)})
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    begin = time.perf_counter()
+    return work(), time.perf_counter() - begin
+
+
+def kill_an_executor() -> None:
+    """Of this process's session: a Java process below this one that runs an executor backend."""
+    found = [pid for pid in below(os.getpid()) if "CoarseGrainedExecutorBackend" in command_of(pid)]
+    print("executors", found, "of which the first is killed", flush=True)
+    os.kill(found[0], signal.SIGKILL)
+
+
+def below(pid: int) -> list[int]:
+    """The processes that a process has started, and those started by them."""
+    children = [int(n) for task in Path(f"/proc/{pid}/task").iterdir() for n in (task / "children").read_text().split()]
+    return [each for child in children for each in (child, *below(child))]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+
+
+def docs() -> None:
+    """The results as a table."""
+    known = json.loads(RESULTS.read_text())
+    rows = [[name, ", ".join(f"{key}: {value}" for key, value in figures.items())] for name, figures in known.items()]
+    write_section("engines", f"{markdown(['', 'figures'], rows)}\n\n{machine()}, {os.cpu_count()} cores.")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["make", "fit", "equal", "spark", "clean", "one"])
+    parser.add_argument("action", choices=["make", "fit", "equal", "spark", "docs", "clean", "one"])
     parser.add_argument("rest", nargs="*")
     parser.add_argument("--rows", type=int, default=50_000_000)
-    parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
-    if options.action == "make":
-        make(options.rows)
-    elif options.action == "one":
-        fit_one(*options.rest)
-    elif options.action == "clean":
-        shutil.rmtree(FOLDER)
-    elif options.action == "fit":
-        fit(options.docs)
+    actions: dict[str, Callable[[], None]] = {
+        "make": lambda: make(options.rows),
+        "fit": lambda: fit("".join(options.rest)),
+        "one": lambda: fit_one(*options.rest),
+        "equal": equal,
+        "spark": lambda: spark(options.rest or [str(FOLDER)]),
+        "docs": docs,
+        "clean": lambda: shutil.rmtree(FOLDER),
+    }
+    actions[options.action]()
 
 
 if __name__ == "__main__":

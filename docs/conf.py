@@ -58,6 +58,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {page: [] for page in ("index", "start", "theory")}  # they have no pages below them
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],

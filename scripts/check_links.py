@@ -47,7 +47,8 @@ def problem(path: Path, link: str, pages: dict[Path, Page]) -> str:
 
 def broken(folder: Path) -> list[str]:
     """A line for each link that leads nowhere."""
-    pages = {path.resolve(): Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+    files = [path.resolve() for path in folder.rglob("*.html") if "_static" not in path.parts]
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in files}
     found = {problem(path, link, pages) for path, page in pages.items() for link in [*page.links, *page.fetched]}
     return sorted(found - {""})
 

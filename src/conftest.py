@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("torch") else ["neuralkdb/engines/gpu.py"]
+NEEDED = {"torch": "gpu.py", "triton": "fused.py"}
+collect_ignore = [f"neuralkdb/engines/{file}" for library, file in NEEDED.items() if not find_spec(library)]

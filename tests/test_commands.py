@@ -335,6 +335,17 @@ def test_wrong_comparisons_are_one_sentence(options, message, table, capsys):
     assert message in refused(capsys, "evaluate", table, "--target", "fruit", *options)
 
 
+def test_rows_that_are_no_numbers_are_refused(model, table, capsys):
+    said = refused(capsys, "report", model, table, "-o", table.with_name("r.html"), "--rows", "1,x")
+    assert "x is not a whole number" in said
+
+
+def test_a_target_of_many_numbers_is_refused_before_the_work(tmp_path, capsys):
+    pd.DataFrame({"a": range(300), "price": range(300)}).to_csv(tmp_path / "t.csv", index=False)
+    said = refused(capsys, "fit", tmp_path / "t.csv", "--target", "price", "-o", tmp_path / "m")
+    assert "price holds 300 different numbers: the target is a column of classes" in said
+
+
 def test_results_that_have_no_place_are_refused_before_the_work(model, table, tmp_path, capsys):
     nowhere = tmp_path / "nowhere" / "file.csv"
     for command in (

@@ -10,8 +10,9 @@ from sklearn.metrics import mutual_info_score
 import neuralkdb
 from every import CLASSIFIERS, make, mixed
 from neuralkdb.dependencies import dependencies
+from neuralkdb.evaluation import Calibration
 from neuralkdb.graphs import to_dot, to_networkx
-from neuralkdb.layout import parents_first, placed_labels, shortened, value_map
+from neuralkdb.layout import parents_first, placed_labels, shares_from, shortened, value_map
 from neuralkdb.network import Family
 from neuralkdb.similarity import similar_values, value_similarities
 
@@ -73,6 +74,15 @@ def test_every_classifier_tells_its_dependencies(classifier):
     assert all(each.information >= -1e-9 for each in found)
 
 
+def test_the_ensemble_tells_each_pair_once_as_counted_when_it_learned():
+    X, y = codes()
+    found = dependencies(neuralkdb.NeuralKDBEnsembleClassifier(4, random_state=0).fit(X.astype(str), y))
+    assert len({frozenset(each[:2]) for each in found}) == len(found) == 6
+    for child, parent, nats in found:
+        expected = mutual_info_score(X[child], y) if parent is None else conditional(X, child, parent, y)
+        assert nats == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     "classifier", [neuralkdb.KDBClassifier(2), neuralkdb.TANClassifier(), neuralkdb.KDFClassifier()]
 )
@@ -122,6 +132,23 @@ def test_similar_values_are_those_of_the_classifier_by_embeddings():
     assert weights.tolist() == [int((X["colour"].fillna("missing") == label).sum()) for label in labels]
 
 
+def test_the_ensemble_knows_values_in_the_same_contexts_and_how_frequent_they_are():
+    rng = np.random.default_rng(0)
+    context = rng.integers(0, 4, 4000)
+    y = (context >= 2) ^ (rng.random(4000) < 0.2)
+    twin, other = np.array(["a1", "a2"])[rng.integers(0, 2, 4000)], np.array(["b", "c"])[rng.integers(0, 2, 4000)]
+    X = pd.DataFrame({"context": context.astype(str), "value": np.where((context + y) % 3 == 0, twin, other)})
+    model = neuralkdb.NeuralKDBEnsembleClassifier(4, random_state=0).fit(X, y)
+    (first, alike), *others = similar_values(model, "value", "a1")
+    assert first == "a2"
+    assert alike > 0.99
+    assert all(similar < 0 for _, similar in others)
+    labels, similar, weights = value_similarities(model, "value")
+    np.testing.assert_allclose(np.diag(similar), 1.0)
+    shares = X["value"].value_counts(normalize=True)
+    np.testing.assert_allclose(weights, [shares[label] for label in labels], atol=0.01)
+
+
 def test_similar_values_say_what_there_is():
     model = neuralkdb.KDBClassifier().fit(*mixed())
     with pytest.raises(ValueError, match="there is no feature shape, only size"):
@@ -147,6 +174,24 @@ def test_labels_find_room_or_stay_away():
     assert placed_labels([(95, 50)], [3], ["name"], (100, 100))[0].anchor == "end"
     crowd = placed_labels([(50, 50)] * 9, [3] * 9, ["a longish name"] * 9, (220, 100))
     assert None in crowd
+
+
+def test_a_label_at_a_corner_is_plainly_of_its_own_point():
+    """To the right another point is in the way, and to the left, above and below the frame."""
+    own, blocking = (15.0, 50.0), (30.0, 50.0)
+    assert placed_labels([own, blocking], [3, 2], ["a name", ""], (200, 100))[0] is None
+    far = (45.0, 50.0)
+    label = placed_labels([own, far], [3, 2], ["a name", ""], (200, 100))[0]
+    assert (label.anchor, label.y < 50.0) == ("start", True)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "marks"),
+    [(0.1, [0, 0.25, 0.5, 0.75, 1]), (0.45, [0.4, 0.6, 0.8, 1]), (0.97, [0.8, 0.85, 0.9, 0.95, 1])],
+)
+def test_axes_of_shares_begin_at_a_round_one_below_all_points(lowest, marks):
+    found = Calibration(np.array([0, 0.5, 1]), np.array([3, 0]), np.array([lowest, np.nan]), np.array([1, np.nan]))
+    assert shares_from(found) == marks
 
 
 def test_long_names_keep_both_ends():

@@ -16,7 +16,7 @@ import neuralkdb
 from every import CLASSIFIERS
 
 ROOT = Path(__file__).parent.parent
-OPTIONAL = ["pandas", "polars", "pyarrow", "torch", "matplotlib", "narwhals", "duckdb"]
+OPTIONAL = ["pandas", "polars", "pyarrow", "torch", "matplotlib", "narwhals", "duckdb", "pyspark", "triton"]
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(neuralkdb.__path__, "neuralkdb.")

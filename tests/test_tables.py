@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coded import Coded, coded_rows, dense, entries
 from neuralkdb import _kernels
-from neuralkdb.tables import DenseTable, SparseTable, code_type, dense_limit
+from neuralkdb.tables import DenseTable, SparseTable, code_type, dense_limit, distinct
 
 KINDS = ["dense", "sparse"]
 
@@ -160,3 +160,17 @@ def test_many_tables_share_the_memory_of_dense_ones():
     assert dense_limit(10**6, 1) == 16 * 10**6
     assert dense_limit(10**6, 10**4) < 4097
     assert dense_limit(10, 1) == 4096
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 5), (2**30, 2**30, 2**30)], ids=["numbered", "too many cells to number"])
+def test_distinct_rows_and_their_numbers_give_the_rows_back(shape):
+    codes = np.asfortranarray(np.random.default_rng(0).integers(0, 3, (200, 3)), np.uint8)
+    rows, which = distinct(codes, shape)
+    assert len(np.unique(rows, axis=0)) == len(rows) == len(np.unique(codes, axis=0))
+    np.testing.assert_array_equal(rows[which], codes)
+
+
+def test_rows_without_columns_are_all_the_same():
+    rows, which = distinct(np.empty((5, 0), np.uint8), ())
+    assert rows.shape == (1, 0)
+    assert which.tolist() == [0] * 5

@@ -10,7 +10,7 @@ from benchmarks.cells import measure
 from benchmarks.own_process import Limits
 from benchmarks.scaling.grid import FILE, cells
 
-LIMITS = Limits(seconds=60, megabytes=8192)
+LIMITS = Limits(seconds=30, megabytes=8192)
 
 
 def main() -> None:

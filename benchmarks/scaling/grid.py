@@ -44,15 +44,13 @@ class Model:
     classifier: str
     fit: tuple[float, float, float, float]
     predict: tuple[float, float, float, float]
-    options: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, Any], ...] = (("discretization", "codes"),)
 
     def build(self, **options: Any) -> Any:
         """The classifier on ready codes."""
         import neuralkdb
 
-        return getattr(neuralkdb, f"{self.classifier}Classifier")(
-            discretization="codes", **dict(self.options), **options
-        )
+        return getattr(neuralkdb, f"{self.classifier}Classifier")(**dict(self.options), **options)
 
 
 PAIRS = (1.0, 2.0, 2.0, 1.0)
@@ -65,10 +63,10 @@ MODELS = {
     "SKDB": Model("SKDB", PAIRS, SCORES),
     "MNKDB": Model("MNKDB", PAIRS, SCORES),
     "KDF": Model("KDF", PAIRS, (1, 2, 0, 1)),
-    "ESKDB": Model("ESKDB", PAIRS, SCORES, (("random_state", 0),)),
+    "ESKDB": Model("ESKDB", PAIRS, SCORES, (("random_state", 0),)),  # draws its own cut points
     "AODE": Model("AODE", PAIRS, (1, 2, 0, 1)),
-    "A2DE": Model("AnDE", (1, 3, 3, 1), (1, 3, 0, 1), (("n", 2),)),
-    "NeuralKDB": Model("NeuralKDB", PAIRS, SCORES, (("random_state", 0),)),
+    "A2DE": Model("AnDE", (1, 3, 3, 1), (1, 3, 0, 1), (("discretization", "codes"), ("n", 2))),
+    "NeuralKDB": Model("NeuralKDB", PAIRS, SCORES, (("discretization", "codes"), ("random_state", 0))),
 }
 WITH_K = ("KDB", "SKDB", "MNKDB", "KDF", "NeuralKDB")
 CHEAP = ("NaiveBayes", "TAN", "KDB", "AODE", "NeuralKDB")

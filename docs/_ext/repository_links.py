@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import neuralkdb
+
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./([^)#]+)(#[^)]*)?\)")
 PAGES = {
     "CONTRIBUTING.md": "contributing.md",
@@ -29,7 +31,8 @@ def replaced(link: re.Match[str]) -> str:
         return f"[{text}](gallery/{path.removeprefix('examples/').removesuffix('.py')}.rst)"
     if path.startswith("src/") and path.endswith(".py"):
         name, module = text.strip("`"), path.removeprefix("src/").removesuffix(".py").replace("/", ".")
-        return f"{{py:obj}}`{name} <{module}.{name}>`"
+        public = name in neuralkdb.__all__
+        return f"{{py:obj}}`{name} <{'neuralkdb' if public else module}.{name}>`"
     return text if text.startswith("`") else f"`{text}`"
 
 

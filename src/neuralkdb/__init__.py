@@ -5,6 +5,7 @@ from neuralkdb.classifiers.embedding_net import EmbeddingNetClassifier
 from neuralkdb.classifiers.ensemble import NeuralKDBEnsembleClassifier
 from neuralkdb.classifiers.eskdb import ESKDBClassifier
 from neuralkdb.classifiers.kdb import KDBClassifier, KDFClassifier, MNKDBClassifier, SKDBClassifier
+from neuralkdb.classifiers.merging import merge
 from neuralkdb.classifiers.naive_bayes import NaiveBayesClassifier
 from neuralkdb.classifiers.neural import NeuralKDBClassifier, NeuralNBClassifier
 from neuralkdb.classifiers.saving import load
@@ -29,5 +30,6 @@ __all__ = [
     "TANClassifier",
     "WAODEClassifier",
     "load",
+    "merge",
 ]
 __version__ = "0.1.0"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+MISSING = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>"]  # as it is spelled in text files
 EXACT_INTEGERS = 2**53 - 1  # the largest below which every integer is a float64
 NANOSECONDS = {
     "Y": 31556952e9, "M": 2629746e9, "W": 604800e9, "D": 86400e9, "h": 3600e9, "m": 60e9, "s": 1e9,

@@ -185,3 +185,13 @@ def dense_limit(weight: float, n_tables: int) -> float:
 def volume(shape: Sequence[int], n_classes: int) -> int:
     """Number of entries of a dense table."""
     return prod(shape) * n_classes
+
+
+def distinct(codes: Codes, shape: Sequence[int]) -> tuple[Codes, NDArray[np.intp]]:
+    """The distinct rows of codes below `shape`, and which of them each row is."""
+    if volume(shape, 1) >= 2**62:
+        rows, which = np.unique(codes, axis=0, return_inverse=True)
+        return rows, which.reshape(-1)
+    strides = np.cumprod([1, *shape[:0:-1]])[::-1][: len(shape)]
+    _, first, which = np.unique(codes @ strides.astype(np.int64), return_index=True, return_inverse=True)
+    return codes[first], which

@@ -93,7 +93,13 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit_table(
-        self, source: Any, target: str = "y", *, weight: str | None = None, features: Sequence[str] | None = None
+        self,
+        source: Any,
+        target: str = "y",
+        *,
+        weight: str | None = None,
+        features: Sequence[str] | None = None,
+        like: BayesianNetworkClassifier | None = None,
     ) -> Self:
         """Learn from a table in an engine, by counts that the engine makes.
 
@@ -102,13 +108,17 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         source : path, or lazy table
             A Parquet or CSV file, a folder of Parquet files, a pattern such as ``data/*.parquet`` or a table of a
             DuckDB file ("file.duckdb::table"), read with DuckDB; or a DuckDB relation, a Polars lazy frame, a Spark
-            data frame, or any other lazy table that narwhals knows.
+            data frame, or any other lazy table that narwhals knows. A list of these is the table of all their
+            rows, of which none leaves its engine.
         target : str, default="y"
             The column of the classes.
         weight : str, default=None
             The column of weights of the rows.
         features : list of str, default=None
             The columns to learn from; all others by default.
+        like : fitted classifier, default=None
+            Take its encoding and structure, and learn only what is counted: `merge` then adds up what several such
+            classifiers have counted.
 
         Returns
         -------
@@ -117,7 +127,7 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
         """
         from neuralkdb.engines.fitting import fit_table
 
-        return fit_table(self, source, target, weight, features)  # type: ignore[no-any-return]
+        return fit_table(self, source, target, weight, features, like)  # type: ignore[no-any-return]
 
     def predict_table(self, source: Any, out: Any, *, keep: Sequence[str] = ()) -> None:
         """Predict the rows of a table in an engine, a few at a time, and write them as Parquet.
@@ -234,6 +244,21 @@ class BayesianNetworkClassifier(Savable, ClassifierMixin, BaseEstimator, metacla
 
     def _model(self, structure: Any, statistics: Any, counts: Counts) -> Model:
         return model_of(structure, statistics, self._estimator())
+
+    def _counted(self, member: Member, data: TrainingData) -> Member:
+        """A member with the same encoding and structure that has counted these rows."""
+        counts = data.counts(member.encoding, n_threads_of(self.n_jobs))
+        return self._estimated(member, statistics_of(member.structure, counts))
+
+    def _estimated(self, member: Member, statistics: Any) -> Member:
+        """A member with the same encoding and structure, and other statistics."""
+        if not is_generative(self):
+            raise ValueError(
+                f'{type(self).__name__}(weighting="discriminative") learns its weights from rows, which counts do not '
+                'have: use weighting="none".'
+            )
+        model = model_of(member.structure, statistics, self._estimator())
+        return Member(member.encoding, member.structure, statistics, model, member.weight)
 
     def _encoded(self, data: TrainingData) -> tuple[Encoding, ArrayCounts]:
         """The code books of the rows, and the counts of the coded rows."""

@@ -179,6 +179,10 @@ class NeuralClassifier(IncrementalClassifier):
         trained = estimator.trained(tables_of(member.structure, new))
         return self._member(encoding, member.structure, member.statistics + new, trained)
 
+    def _estimated(self, member: Member, statistics: TableStatistics) -> Member:
+        trained = self._estimator().trained(tables_of(member.structure, statistics))
+        return self._member(member.encoding, member.structure, statistics, trained)
+
     def _member(self, encoding: Encoding, structure: Structure, statistics: TableStatistics, trained: Fixed) -> Member:
         self._embeddings = trained.embeddings
         return Member(encoding, structure, statistics, model_of(structure, statistics, trained))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from neuralkdb.classifiers.base import BayesianNetworkClassifier, Member, is_generative
 from neuralkdb.classifiers.training import TrainingData, n_threads_of
-from neuralkdb.model import model_of, statistics_of
+from neuralkdb.model import statistics_of
 
 
 class IncrementalClassifier(BayesianNetworkClassifier):
@@ -55,5 +56,4 @@ class IncrementalClassifier(BayesianNetworkClassifier):
         encoding = member.encoding.extended(data.columns)
         counts = data.counts(encoding, n_threads_of(self.n_jobs))
         statistics = member.statistics + statistics_of(member.structure, counts)
-        model = model_of(member.structure, statistics, self._estimator())
-        return Member(encoding, member.structure, statistics, model, member.weight)
+        return self._estimated(replace(member, encoding=encoding), statistics)

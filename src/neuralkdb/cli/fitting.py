@@ -7,11 +7,13 @@ import warnings
 from typing import Any
 
 from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, names, setting, share, show_progress
+from neuralkdb.cli.engines import add_engine_options, engine_of, fit_in_engine
 
 EXAMPLES = """\
   neuralkdb fit adult.csv --target class -o adult.nkdb
   neuralkdb fit adult.csv --target class --model NeuralKDB -o adult.nkdb
   neuralkdb fit adult.csv --target class --model KDB --set k=3 estimate=backoff -o adult.nkdb
+  neuralkdb fit "clicks/*.parquet" --target click --model NeuralKDB -o clicks.nkdb
 """
 NOTHING = "-"
 WIDEST = 44  # characters of an example
@@ -28,7 +30,12 @@ def add_to(commands: Commands) -> None:
         EXAMPLES,
     )
     add = command.add_argument
-    add("table", metavar="TABLE", help=".csv, .tsv, .parquet or .arff, or - for standard input")
+    add(
+        "table",
+        metavar="TABLE",
+        help=".csv, .tsv, .parquet or .arff, or - for standard input; a folder of .parquet files, a pattern or "
+        "file.duckdb::table, which are counted where they are",
+    )
     add("--target", required=True, metavar="COLUMN", help="the column to predict")
     add("-o", "--output", required=True, metavar="FILE", help="where the model goes")
     add(
@@ -43,6 +50,7 @@ def add_to(commands: Commands) -> None:
     add(
         "--held-out", type=share, default=0.2, metavar="SHARE", help="of the rows, to score the model on (0.2; 0: none)"
     )
+    add_engine_options(command)
     command.set_defaults(command=fit)
 
 
@@ -68,6 +76,9 @@ def fit(options: argparse.Namespace) -> int:
     check_folder_of(options.output)
     settings = dict(options.set) | ({"categorical_features": options.categorical} if options.categorical else {})
     model = made(options.model or DEFAULT, settings)
+    engine = engine_of(options)
+    if engine != "memory":
+        return fit_in_engine(model, options, engine)
     X, y, n_unknown = labelled(options.table, options.target, options.ignore)
     print(_about(X, y, options.target, n_unknown), flush=True)
     scores = _held_out_scores(model, X, y, options.held_out)

@@ -7,6 +7,7 @@ from typing import Any
 
 from neuralkdb.cli import evaluating, experiments, fitting, inspecting, predicting, reporting
 from neuralkdb.cli.arguments import MISUSED, Parser, with_examples
+from neuralkdb.engines.errors import EngineError
 
 STOPPED = 130  # what a shell makes of an interrupt
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, EngineError) as error:
         print(f"neuralkdb: {sentence(error)}", file=sys.stderr)
         return MISUSED
     except KeyboardInterrupt:

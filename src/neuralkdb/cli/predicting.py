@@ -3,6 +3,7 @@
 import argparse
 
 from neuralkdb.cli.arguments import Commands, add_command, check_folder_of, say, show_progress
+from neuralkdb.cli.engines import add_engine_options, engine_of, predict_in_engine
 
 EXAMPLES = """\
   neuralkdb predict adult.nkdb new.csv -o answers.csv
@@ -23,8 +24,9 @@ def add_to(commands: Commands) -> None:
     )
     add = command.add_argument
     add("model", metavar="MODEL", help="a file that fit wrote")
-    add("table", metavar="TABLE", help=".csv, .tsv, .parquet or .arff, or - for standard input")
+    add("table", metavar="TABLE", help="as for fit")
     add("-o", "--output", default="-", metavar="FILE", help=".csv, .tsv or .parquet (standard output, as CSV)")
+    add_engine_options(command)
     command.set_defaults(command=predict)
 
 
@@ -37,6 +39,9 @@ def predict(options: argparse.Namespace) -> int:
 
     check_folder_of(options.output)
     model = neuralkdb.load(options.model)
+    engine = engine_of(options)
+    if engine != "memory":
+        return predict_in_engine(model, options, engine)
     names = [f"probability_{label}" for label in model.classes_.tolist()]
     done = 0
     with Writer(options.output) as writer:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from neuralkdb import _kernels
 from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request, Sample
 from neuralkdb.engines.blocks import blocks_of
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Frame
+from neuralkdb.engines.frame import CLASS, WEIGHT, Answer
+from neuralkdb.engines.sites import LazyTable
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import Table, code_type, dense_limit, table_of
 
@@ -23,7 +24,7 @@ from neuralkdb.tables import Table, code_type, dense_limit, table_of
 class TableCounts:
     """Every table is a GROUP BY of the engine. Rows come as what they are counted into: distinct coded rows."""
 
-    frame: Frame  # columns of codes, class and weight
+    frame: LazyTable  # columns of codes, class and weight
     cardinalities: tuple[int, ...]
     weights: Floats  # (classes,)
     n_rows: int
@@ -82,8 +83,7 @@ class TableCounts:
     @cached_property
     def _in_memory(self) -> ArrayCounts:
         everything = tuple(range(len(self.cardinalities)))
-        (answer,) = self.frame.cells([(everything, everything)], {})
-        codes, classes, weights = self._cells(everything, answer)
+        codes, classes, weights = self._cells(everything, self.frame.rows(len(everything)))
         return ArrayCounts.of(codes, classes, weights, self.cardinalities, self.n_classes, self.n_threads)
 
     @property

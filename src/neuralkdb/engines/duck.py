@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, ClassVar
 
+from neuralkdb.columns import MISSING
 from neuralkdb.engines.engine import temporary_file
 from neuralkdb.engines.errors import EngineError, failing, missing
 
@@ -87,7 +88,9 @@ def scan(source: str, *, ordered: bool = False) -> Any:
             f"{', '.join(DATABASES)}, folders of .parquet files and patterns such as data/*.parquet."
         )
     with failing("DuckDB", f"opening {path}"):
-        return getattr(connection, READERS[suffix])(path)
+        if READERS[suffix] == "read_csv":
+            return connection.read_csv(path, na_values=MISSING)
+        return connection.read_parquet(path)
 
 
 def _table_of_database(connection: Any, path: str, table: str) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from neuralkdb.engines.errors import EngineError
 
@@ -33,8 +33,22 @@ class Engine(Protocol):
     def hold(self, lazy: Any, close: ExitStack) -> Any:
         """The rows of a lazy table, computed once and kept outside this process until `close`."""
 
+
+class StreamingEngine(Engine, Protocol):
+    """An engine whose rows can be had here, a few at a time."""
+
     def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
         """The rows in order, about so many at a time, as tables that classifiers read."""
+
+
+@runtime_checkable
+class DistributedEngine(Engine, Protocol):
+    """An engine that predicts where its rows are."""
+
+    def write_predictions(
+        self, native: Any, classifier: Any, predictor: Any, features: Sequence[str], keep: Sequence[str], out: Path
+    ) -> None:
+        """What `predictor(classifier, features)` makes of each batch, beside the columns to keep, as a folder."""
 
 
 @dataclass(frozen=True)

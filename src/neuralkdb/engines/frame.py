@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +56,12 @@ def _numbers(name: str, dtype: Any) -> Reading:
     return Reading(name, numbers, "numbers", is_whole=dtype.is_integer())
 
 
+def _bools(name: str) -> Reading:
+    """Zeros and ones; no cast, which DuckDB would apply to the text of a CSV file."""
+    numbers = nw.when(nw.col(name)).then(nw.lit(1)).otherwise(nw.lit(0)).cast(nw.Int64)
+    return Reading(name, nw.when(~nw.col(name).is_null()).then(numbers), "bools")
+
+
 def _times(name: str, dtype: Any) -> Reading:
     column = nw.col(name)
     if getattr(dtype, "time_zone", None):
@@ -71,7 +77,7 @@ def reading(name: str, dtype: Any) -> Reading | None:
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
         return _times(name, dtype)
     if dtype == nw.Boolean:
-        return Reading(name, nw.col(name).cast(nw.Int64), "bools")
+        return _bools(name)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return Reading(name, nw.col(name).cast(nw.String), "text")
     return None
@@ -149,6 +155,11 @@ class Frame:
         counts = {f"n{i}": each.values.n_unique() for i, each in enumerate(readings)}
         return [int(n) for n in self.ask(counts, "counting distinct values").values()]
 
+    def distinct(self, each: Reading) -> NDArray[Any]:
+        """The distinct numbers of a column."""
+        answer = self.collect(self.lazy.select(each.values.alias("value")).unique(), "fetching distinct values")
+        return answer["value"]
+
     def grids(
         self, readings: Sequence[Reading], bounds: Sequence[tuple[float, float]], target: Reading
     ) -> list[Answer]:
@@ -208,6 +219,12 @@ class Frame:
         some = replace(self, lazy=self.lazy.filter(nw.sum_horizontal(*terms) % sample.MODULUS < sample.end))
         answer = some.collect(some.lazy.group_by(CLASS).agg(self.total.alias(WEIGHT)), "counting classes")
         return some, np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], n_classes).astype(float)
+
+    def rows(self, n_features: int) -> Answer:
+        """The distinct rows of a coded table, with class and weight."""
+        everything = tuple(range(n_features))
+        (answer,) = self.cells([(everything, everything)], {})
+        return answer
 
     def of_class(self, label: int) -> Frame:
         """The rows of a coded table that have this class, which becomes their only one."""
@@ -285,8 +302,3 @@ def _array(series: Any) -> NDArray[Any]:
         objects[:] = series.to_list()
         return objects
     return np.asarray(series.to_numpy())
-
-
-def rows_of(answers: Iterable[Answer]) -> int:
-    """How many rows came back."""
-    return sum(len(answer[WEIGHT]) for answer in answers)

@@ -215,8 +215,10 @@ class Training:
         self.padding = torch.where(self.child_rows < len(start.values), 0.0, NEVER)[:, None]
         self.paces = torch.empty((3, self.n_steps), device=device)
         self.step = torch.zeros(1, dtype=torch.int64, device=device)
-        self.loss = torch.zeros((), dtype=torch.float64, device=device)
+        self.loss = torch.zeros(1, dtype=torch.float64, device=device)
         self.lane = torch.arange(self.width, device=device)
+        self.decays = FIRST_DECAY, SECOND_DECAY
+        self.advance = _fused_step(self) or self._advance
         self._run: Any = None
 
     def epoch(self, rates: Floats) -> tuple[Embeddings, float]:
@@ -236,14 +238,14 @@ class Training:
         values, first, second = (part[:-1].cpu().numpy().copy() for part in (self.values, self.first, self.second))
         n_steps = self.now.n_steps + self.n_steps
         self.now = replace(self.now, values=values, first_moments=first, second_moments=second, n_steps=n_steps)
-        return self.now, float(self.loss) / (self.order.numel())
+        return self.now, float(self.loss.sum()) / self.order.numel()
 
     def _shuffle(self) -> None:
         """Each family's instances in a new order, over and over where there are not enough."""
         for row, cells in zip(self.order, self.units, strict=True):
             for begin in range(0, len(row), len(cells)):
-                some = torch.randperm(len(cells), generator=self.random, device=row.device)[: len(row) - begin]
-                row[begin : begin + len(cells)] = cells[some]
+                some = torch.randperm(len(cells), generator=self.random, dtype=torch.int32, device=row.device)
+                row[begin : begin + len(cells)] = cells.index_select(0, some[: len(row) - begin])
 
     def _paces(self, rates: Floats) -> NDArray[np.float32]:
         """For each step, how far Adam moves, what softens its quotient, and what weight decay leaves."""
@@ -255,20 +257,20 @@ class Training:
     def _recorded(self) -> Any:
         """A step, as one launch where the device can record it."""
         if self.order.device.type != "cuda":
-            return self._advance
+            return self.advance
         kept = [part.clone() for part in (self.values, self.first, self.second)]
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(3):
                 self.step.zero_()
-                self._advance()
+                self.advance()
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         if self.settings.parent_dropout:
             graph.register_generator_state(self.random)
         with torch.cuda.graph(graph):
-            self._advance()
+            self.advance()
         for part, before in zip((self.values, self.first, self.second), kept, strict=True):
             part.copy_(before)
         return graph.replay
@@ -315,6 +317,17 @@ class Training:
         self.second.mul_(SECOND_DECAY).addcmul_(gradient, gradient, value=1 - SECOND_DECAY)
         self.values.mul_(shrink).sub_(move * self.first / (self.second.sqrt() + soften))
         self.step += 1
+
+
+def _fused_step(training: Training) -> Any:
+    """A step in two kernels, on graphics processors where Triton is installed; None elsewhere."""
+    if training.order.device.type != "cuda":
+        return None
+    try:
+        from neuralkdb.engines import fused
+    except ModuleNotFoundError:  # it comes with PyTorch, but not for every system
+        return None
+    return fused.FusedStep(training) if fused.fits(training) else None
 
 
 ON_DEVICE: dict[type, Any] = {ArrayCounts: TorchCounts, Trainer: TorchTrainer}

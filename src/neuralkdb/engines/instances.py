@@ -13,6 +13,8 @@ from neuralkdb.network import Family, Floats
 from neuralkdb.parameters.embeddings import Embeddings
 from neuralkdb.parameters.training import Tables
 
+ALIGNED = 8  # columns: matrix products are slow where rows do not start at round addresses
+
 
 @dataclass(frozen=True, eq=False)
 class Instances:
@@ -47,7 +49,7 @@ def instances_of(tables: Tables, embeddings: Embeddings, *, merged: bool) -> Ins
     cells = [part for part in cells if len(part[1])]
     families = [family for family, *_ in cells]
     sizes = [_sizes(family, embeddings) for family in families]
-    width, n_columns = max(map(len, sizes)), max(map(sum, sizes)) + 1
+    width, n_columns = max(map(len, sizes)), -(-(max(map(sum, sizes)) + 1) // ALIGNED) * ALIGNED
     n_codes = max(embeddings.cardinalities[family.child] for family in families)
     columns = [_columns(*part[1:3], each, width, n_columns) for part, each in zip(cells, sizes, strict=True)]
     pairs = zip(columns, cells, strict=True)

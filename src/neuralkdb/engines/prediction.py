@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from neuralkdb.engines.engine import DistributedEngine
 from neuralkdb.engines.errors import failing, missing
 from neuralkdb.engines.frame import Frame
 from neuralkdb.engines.sources import opened
@@ -27,13 +28,12 @@ def predict_table(classifier: Any, source: Any, out: str | os.PathLike[str], kee
     frame = Frame.of(native, engine)
     features = feature_names(classifier, list(frame.schema), keep)
     plain = frame.plain(list(dict.fromkeys([*features, *keep])))
-    predict = predictor(classifier, features)
     with whole(out) as part, failing(engine.name, "predicting"):
-        if hasattr(engine, "write_predictions"):
-            engine.write_predictions(plain, predict, keep, classifier.classes_, part)
+        if isinstance(engine, DistributedEngine):
+            engine.write_predictions(plain, classifier, predictor, features, keep, part)
         else:
             n_rows = max(BATCH_ENTRIES // (len(features) + len(classifier.classes_)), 256)
-            _write(engine.batches(plain, n_rows), predict, keep, classifier.classes_, part)
+            _write(engine.batches(plain, n_rows), predictor(classifier, features), keep, part)
 
 
 def feature_names(classifier: Any, columns: list[str], keep: Sequence[str]) -> list[str]:
@@ -79,9 +79,7 @@ def whole(out: str | os.PathLike[str]) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def _write(
-    batches: Iterator[Any], predict: Callable[[Any], Predictions], keep: Sequence[str], labels: NDArray[Any], path: Path
-) -> None:
+def _write(batches: Iterator[Any], predict: Callable[[Any], Predictions], keep: Sequence[str], path: Path) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

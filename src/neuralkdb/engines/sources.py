@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from neuralkdb.engines.duck import DuckDB, scan
-from neuralkdb.engines.engine import Engine, LocalEngine
+from neuralkdb.engines.engine import DistributedEngine, LocalEngine, StreamingEngine
 from neuralkdb.engines.spark import Spark
 
-ENGINES: dict[str, Callable[[], Engine]] = {"duckdb": DuckDB, "pyspark": Spark}
+Known = StreamingEngine | DistributedEngine
+ENGINES: dict[str, Callable[[], Known]] = {"duckdb": DuckDB, "pyspark": Spark}
 
 
-def opened(source: Any, *, ordered: bool = False) -> tuple[Any, Engine]:
+def opened(source: Any, *, ordered: bool = False) -> tuple[Any, Known]:
     """The native lazy table and its engine; paths are opened with DuckDB."""
     if isinstance(source, str | os.PathLike):
         return scan(os.fspath(source), ordered=ordered), DuckDB()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from neuralkdb.discretization import CutPoints
 from neuralkdb.encoding import Encoding, encoding_of
 from neuralkdb.engines.counts import TableCounts
 from neuralkdb.engines.frame import CLASS, WEIGHT, Frame, Reading, code_name, code_of, reading
+from neuralkdb.engines.sites import LazyTable, Sites
 from neuralkdb.engines.sources import opened
 from neuralkdb.engines.values import summaries_of
 from neuralkdb.frames import mark_categorical, read_target
@@ -28,7 +29,7 @@ Summaries = dict[tuple[int, bool], ColumnSummary]  # by column, and whether as c
 class TableData:
     """Columns of a lazy table, a target, and what has been learned about them so far."""
 
-    frame: Frame
+    frame: LazyTable
     readings: tuple[Reading, ...]
     target: Reading
     labels: NDArray[Any]  # (classes,)
@@ -56,6 +57,7 @@ class TableData:
         """The coded rows, held by the engine, ready to be counted."""
         readings = self.readings * (len(encoding.coders) // len(self.readings))
         pairs = list(zip(readings, encoding.coders, strict=True))
+        self._check_known(encoding.coders[: len(self.readings)])
         codes = {
             code_name(j): code_of(each.values, _edges(each, coder), coder.absent, coder.cardinality)
             for j, (each, coder) in enumerate(pairs)
@@ -73,6 +75,27 @@ class TableData:
     def summaries(self, categorical_features: Any, n_threads: int = 1) -> list[ColumnSummary]:
         """The weight of each value of each column in each class."""
         return self.summarized(self.categorical(categorical_features))
+
+    def of_labels(self, labels: NDArray[Any]) -> TableData:
+        """The same rows, their classes numbered as in `labels`."""
+        unknown = np.setdiff1d(self.labels, labels).tolist()
+        if unknown:
+            raise ValueError(f"The target holds {unknown[0]!r}, which is none of the classes {labels.tolist()}.")
+        keys = [int(label) if self.target.kind == "bools" else label for label in labels.tolist()]
+        weights = np.zeros(len(keys))
+        weights[[keys.index(key) for key in self.keys]] = self.class_weights
+        return replace(self, labels=labels, keys=keys, class_weights=weights, known={})
+
+    def _check_known(self, coders: Sequence[Any]) -> None:
+        """Complain about categories that have no code: they are from other rows than the encoding."""
+        marked = np.array([hasattr(coder, "levels") for coder in coders])
+        for coder, summary in zip(coders, self.summarized(marked), strict=True):
+            unknown = set(summary.values.tolist()) - set(coder.levels) if hasattr(coder, "levels") else ()
+            if unknown:
+                raise ValueError(
+                    f"Column {coder.name!r} holds {min(map(repr, unknown))}, which the encoding does not know: "
+                    "learn it from all tables, fit_table([one, other])."
+                )
 
     def categorical(self, categorical_features: Any) -> NDArray[np.bool_]:
         """Which features are categories."""
@@ -93,8 +116,7 @@ class TableData:
 def table_data(source: Any, target: str, weight: str | None, features: Sequence[str] | None) -> Iterator[TableData]:
     """The rows of a source; what the engine holds for them is let go at the end."""
     with ExitStack() as close:
-        native, engine = opened(source)
-        frame = Frame.of(native, engine)
+        frame = _frame(source)
         named = _readings(frame, target, weight, features)
         if weight is not None:
             _check_weights(frame, weight)
@@ -103,7 +125,16 @@ def table_data(source: Any, target: str, weight: str | None, features: Sequence[
         yield TableData(frame, tuple(named.values()), label, *_classes(frame, label), close)
 
 
-def _readings(frame: Frame, target: str, weight: str | None, features: Sequence[str] | None) -> dict[str, Reading]:
+def _frame(source: Any) -> LazyTable:
+    """The table, or the tables of several sites."""
+    if not isinstance(source, list | tuple):
+        return Frame.of(*opened(source))
+    if not source:
+        raise ValueError("There are no tables: pass at least one.")
+    return Sites.of([Frame.of(*opened(each)) for each in source])
+
+
+def _readings(frame: LazyTable, target: str, weight: str | None, features: Sequence[str] | None) -> dict[str, Reading]:
     """The target and the features, in the order of the features."""
     chosen = [name for name in frame.schema if name not in (target, weight)] if features is None else list(features)
     unknown = [name for name in (target, *([] if weight is None else [weight]), *chosen) if name not in frame.schema]
@@ -121,7 +152,7 @@ def _readings(frame: Frame, target: str, weight: str | None, features: Sequence[
     return {name: known for name, known in readings.items() if known is not None}
 
 
-def _check_weights(frame: Frame, weight: str) -> None:
+def _check_weights(frame: LazyTable, weight: str) -> None:
     known = reading(weight, frame.schema[weight])
     if known is None or known.kind != "numbers":
         raise TypeError(f"The weight {weight!r} is of type {frame.schema[weight]}, which is no number.")
@@ -132,7 +163,7 @@ def _check_weights(frame: Frame, weight: str) -> None:
         raise ValueError(f"The weight {weight!r} holds {lowest}: weights must not be negative.")
 
 
-def _classes(frame: Frame, target: Reading) -> tuple[NDArray[Any], list[Any], Floats, int]:
+def _classes(frame: LazyTable, target: Reading) -> tuple[NDArray[Any], list[Any], Floats, int]:
     """Labels, the engine's keys of them, their weights, and the number of rows."""
     answer = frame.classes(target)
     keys = answer[CLASS].tolist()
@@ -142,10 +173,10 @@ def _classes(frame: Frame, target: Reading) -> tuple[NDArray[Any], list[Any], Fl
         raise ValueError(f"The target {target.name!r} is missing in {missing} rows: leave them out of the table.")
     if not keys:
         raise ValueError("Found 0 rows of positive weight: at least one is needed to learn from.")
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    keys = [keys[i] for i in order]
-    labels, _ = read_target(_label_array(target, keys))
-    return labels, keys, answer[WEIGHT][order].astype(float), int(answer["rows"].sum())
+    ordered = sorted(set(keys))
+    labels, _ = read_target(_label_array(target, ordered))
+    weights = np.bincount([ordered.index(key) for key in keys], answer[WEIGHT].astype(float), len(ordered))
+    return labels, ordered, weights.astype(float), int(answer["rows"].sum())
 
 
 def _label_array(target: Reading, keys: list[Any]) -> NDArray[Any]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuralkdb.columns import as_objects
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Frame, Reading
+from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Reading
+from neuralkdb.engines.sites import LazyTable
 from neuralkdb.grid import MOST_VALUES
 from neuralkdb.network import Floats
 from neuralkdb.summaries import ColumnSummary, distinct, gather
@@ -19,7 +20,7 @@ TRANSFERS = {"decimals": "float", "integers": "integer", "bools": "integer", "te
 
 
 def summaries_of(
-    frame: Frame, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
 ) -> list[ColumnSummary]:
     """The weight of each value of each column in each class."""
     found: dict[str, ColumnSummary] = {}
@@ -33,7 +34,9 @@ def summaries_of(
     return [found[each.name] for each in readings]
 
 
-def _of_numbers(frame: Frame, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]) -> list[ColumnSummary]:
+def _of_numbers(
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+) -> list[ColumnSummary]:
     """Every number, or the ends of grid cells where there are too many.
 
     Where no cell holds two numbers, the cells are the numbers; where more cells are occupied, or hold two, than numbers
@@ -84,7 +87,9 @@ class _Grid:
         return bool(self.summary.missing.any())
 
 
-def _of_levels(frame: Frame, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]) -> list[ColumnSummary]:
+def _of_levels(
+    frame: LazyTable, readings: Sequence[Reading], target: Reading, keys: Sequence[Any]
+) -> list[ColumnSummary]:
     """Every category."""
     limit = (MOST_LEVELS + 1) * len(keys) + 1
     summaries = []

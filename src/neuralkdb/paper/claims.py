@@ -48,7 +48,7 @@ def _averages(ours: Comparison, paper: Comparison) -> Iterator[Claim]:
         yield Claim(
             f"The average accuracy of {method} (within {CLOSE:.0f} point)",
             f"{printed:.2f}",
-            f"{here:.2f} ({signed(round(here, 2) - round(printed, 2))})",
+            f"{here:.2f} ({signed(round(float(here), 2) - round(float(printed), 2))})",
             abs(here - printed) <= CLOSE,
         )
 

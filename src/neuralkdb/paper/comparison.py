@@ -30,7 +30,12 @@ class Comparison:
 
     def average_accuracies(self) -> FloatArray:
         """The mean of each column."""
-        return np.asarray(self.means.mean(axis=0), dtype=np.float64)
+        # rounded, so that half a hundredth prints alike whatever the order of the sum
+        return np.asarray(self.means.mean(axis=0).round(10), dtype=np.float64)
+
+    def average(self, method: str) -> float:
+        """The mean of a method's column."""
+        return float(self.average_accuracies()[self.methods.index(method)])
 
     def average_ranks(self) -> FloatArray:
         """The mean rank of each method, 1 the best."""

@@ -181,10 +181,10 @@ def _forest(results: Results) -> Iterator[str]:
     yield "## A default random forest does better than the paper's\n" if better else "## The forest\n"
     yield (
         f"A random forest of 100 trees on the same codes, otherwise as scikit-learn makes it, "
-        f"has an average accuracy of {here.mean():.2f} here; the paper printed "
-        f"{printed.mean():.2f} ({signed(here.mean() - printed.mean())}). It is above the paper's "
+        f"has an average accuracy of {ours.average('RF'):.2f} here; the paper printed "
+        f"{paper.average('RF'):.2f} ({signed(ours.average('RF') - paper.average('RF'))}). It is above the paper's "
         f"on {int((here > printed).sum())} of {len(here)} data sets. NeuralKDB's average here is "
-        f"{ours.column('NeuralKDB').mean():.2f}. The paper does not say how its forest was "
+        f"{ours.average('NeuralKDB'):.2f}. The paper does not say how its forest was "
         f"made.\n"
     )
 
@@ -200,7 +200,7 @@ def _plain_network(results: Results) -> Iterator[str]:
     yield "## So does the plain network\n" if better else "## The plain network\n"
     yield (
         f"NN, trained as NeuralKDB is (d, batch size, epochs and learning rate the same), has an average accuracy of "
-        f"{ours.column('NN').mean():.2f} here; the paper printed {paper.column('NN').mean():.2f} "
+        f"{ours.average('NN'):.2f} here; the paper printed {paper.average('NN'):.2f} "
         f"({signed(above.mean())})."
     )
     if small.any() and not small.all():
@@ -231,8 +231,8 @@ def _larger_sets(results: Results) -> Iterator[str]:
 
 MORE_PARENTS = """## More parents
 
-The paper shows these as curves, without numbers. It does not mention weight decay (here decoupled as in AdamW); without
-it the embeddings go on fitting combinations that occur once, and there are the more of them the more parents there are.
+The paper shows these as curves, without numbers, and does not mention weight decay (here decoupled, as in AdamW): the
+rows with it show how much of what NeuralKDB loses is overfitting.
 """
 
 

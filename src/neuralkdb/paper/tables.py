@@ -148,7 +148,7 @@ def compared_cell(ours: float | None, theirs: float | None, place: int = 0) -> C
         return Cell("")
     if theirs is None:
         return Cell(f"{ours:.2f}", place=shown_place(place))
-    difference = signed(round(ours, 2) - round(theirs, 2))
+    difference = signed(round(float(ours), 2) - round(float(theirs), 2))
     return Cell(f"{ours:.2f}", place=shown_place(place), paper=f"{theirs:.2f}", difference=difference)
 
 

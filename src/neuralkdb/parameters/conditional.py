@@ -83,20 +83,31 @@ class Conditional:
 
     def probability(self, codes: Codes) -> Floats:
         """P of the cell of each row, (rows, classes); columns are parents, then child, any of them marginalized."""
-        shape = self.law.table.shape
-        patterns, which = np.unique(codes == np.array(shape), axis=0, return_inverse=True)
+        holes = codes == np.array(self.law.table.shape)
+        partial = holes.any(axis=1)
+        if not partial.any():
+            return self.law.probability(np.asfortranarray(codes))
         values = np.ones((len(codes), self.law.table.n_classes))
+        if not partial.all():
+            values[~partial] = self.law.probability(np.asfortranarray(codes[~partial]))
+        cells, which = np.unique(codes[partial], axis=0, return_inverse=True)
+        values[partial] = self._partial(cells)[which.reshape(-1)]
+        return values
+
+    def _partial(self, cells: Codes) -> Floats:
+        """P of cells that are marginalized in part: one for a marginalized child."""
+        patterns, which = np.unique(cells == np.array(self.law.table.shape), axis=0, return_inverse=True)
+        values = np.ones((len(cells), self.law.table.n_classes))
         for number, pattern in enumerate(patterns):
             rows = which.reshape(-1) == number
             if not pattern[-1]:
-                values[rows] = self._averaged(np.asfortranarray(codes[rows]), pattern[:-1])
+                values[rows] = self._averaged(np.asfortranarray(cells[rows]), pattern[:-1])
         return values
 
     def _add_by_cell(self, log_joint: Floats, block: Block) -> None:
-        mine = block.codes[:, list(self.family.variables)]
-        cells, which = np.unique(mine, axis=0, return_inverse=True)
+        mine = np.asfortranarray(block.codes[:, list(self.family.variables)])
         with np.errstate(divide="ignore"):
-            log_joint += np.log(self.probability(cells))[which.reshape(-1)]
+            log_joint += np.log(self.probability(mine))
 
     @cached_property
     def _log_table(self) -> Floats:

@@ -140,7 +140,7 @@ class CountedLaw:
 
     def nested(self) -> list[CountedLaw]:
         """The laws with 0, 1, ..., all parents."""
-        return [CountedLaw(cells, self.rule) for cells, _ in self._nested_tables]
+        return [CountedLaw(self._nested_tables(depth)[0], self.rule) for depth in range(len(self.table.shape))]
 
     @property
     def _depths(self) -> range:
@@ -148,17 +148,22 @@ class CountedLaw:
         return range(0 if self.rule.backs_off else deepest, deepest + 1)
 
     def _level(self, depth: int, codes: Codes) -> Level:
-        cells, parents = self._nested_tables[depth]
+        cells, parents = self._nested_tables(depth)
         variables = range(depth)
         return Level(cells.at(codes, (*variables, len(self.table.shape) - 1)), parents.at(codes, variables))
 
+    def _nested_tables(self, depth: int) -> tuple[Table, Table]:
+        """Counts with the first `depth` parents, and of these parents alone."""
+        known, deepest = self._known_tables, len(self.table.shape) - 1
+        if depth not in known:
+            cells = self.table if depth == deepest else self.table.marginal((*range(depth), deepest))
+            known[depth] = cells, self.table.marginal(range(depth))
+        return known[depth]
+
     @cached_property
-    def _nested_tables(self) -> list[tuple[Table, Table]]:
-        deepest = len(self.table.shape) - 1
-        return [
-            (self.table.marginal((*range(depth), deepest)), self.table.marginal(range(depth)))
-            for depth in range(deepest + 1)
-        ]
+    def _known_tables(self) -> dict[int, tuple[Table, Table]]:
+        """By depth: most rules need the deepest alone."""
+        return {}
 
 
 def _grid_level(weights: Floats, depth: int) -> Level:

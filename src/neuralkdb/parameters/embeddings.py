@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.network import Codes, Family, Floats
-from neuralkdb.tables import Table
+from neuralkdb.tables import Table, distinct
 
 Vectors = NDArray[np.float32]
 ACTIVATIONS = ("identity", "tanh", "relu")
@@ -123,9 +123,9 @@ class EmbeddedLaw:
 
     def probability(self, codes: Codes) -> Floats:
         """P of the cell of each row, (rows, classes)."""
-        combinations, which = np.unique(codes[:, :-1], axis=0, return_inverse=True)
+        combinations, which = distinct(codes[:, :-1], [size + 1 for size in self.table.shape[:-1]])
         logs = self._log_probabilities(combinations)
-        return np.exp(logs[which.reshape(-1), codes[:, -1]])
+        return np.exp(logs[which, codes[:, -1]])
 
     @cached_property
     def _total(self) -> float:

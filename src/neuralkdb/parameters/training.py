@@ -135,7 +135,7 @@ class Trainer:
             units.inputs,
             units.starts,
             units.values,
-            units.weights.astype(np.float32),
+            units.weights.astype(np.float32, copy=False),
             n_parents=embeddings.first_class,
             concatenated=False,
             batch_size=batch_size,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neuralkdb.columns import MISSING
 from neuralkdb.tabular.arff import read_arff
 from neuralkdb.tabular.errors import MissingPackageError, TableError
 from neuralkdb.tabular.packages import pandas, parquet
@@ -17,7 +18,6 @@ from neuralkdb.tabular.packages import pandas, parquet
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-MISSING = ["", "?", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "<NA>"]
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
 COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 STANDARD_INPUT = "-"
