@@ -23,6 +23,8 @@ def fit_table(
             members = classifier._fit_members(data)
         else:
             same = data.of_labels(like.classes_)
+            for member in like.members_:
+                same.check_known(member.encoding.coders)
             members = tuple(classifier._counted(member, same) for member in like.members_)
     classifier.members_, classifier.classes_ = members, data.labels if like is None else like.classes_
     classifier.feature_names_in_, classifier.n_features_in_ = as_objects(data.names), len(data.names)

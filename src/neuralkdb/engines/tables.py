@@ -57,7 +57,6 @@ class TableData:
         """The coded rows, held by the engine, ready to be counted."""
         readings = self.readings * (len(encoding.coders) // len(self.readings))
         pairs = list(zip(readings, encoding.coders, strict=True))
-        self._check_known(encoding.coders[: len(self.readings)])
         codes = {
             code_name(j): code_of(each.values, _edges(each, coder), coder.absent, coder.cardinality)
             for j, (each, coder) in enumerate(pairs)
@@ -86,7 +85,7 @@ class TableData:
         weights[[keys.index(key) for key in self.keys]] = self.class_weights
         return replace(self, labels=labels, keys=keys, class_weights=weights, known={})
 
-    def _check_known(self, coders: Sequence[Any]) -> None:
+    def check_known(self, coders: Sequence[Any]) -> None:
         """Complain about categories that have no code: they are from other rows than the encoding."""
         marked = np.array([hasattr(coder, "levels") for coder in coders])
         for coder, summary in zip(coders, self.summarized(marked), strict=True):
