@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +51,7 @@ class Cell:
 
 
 class Bar(NamedTuple):
-    """A figure and what it should be."""
+    """A figure and what it should be; the bound is infinite where it is only told."""
 
     name: str
     figure: float
@@ -217,7 +218,12 @@ def report(parts: dict[str, Callable[[], Iterator[Bar]]], names: list[str], need
 def write_bars(section: str, bars: list[Bar]) -> None:
     """The bars as a table of docs/measurements.md."""
     rows = [
-        [b.name, f"{b.figure:.3g} {b.unit}", f"{'at least' if b.at_least else 'at most'} {b.bound:g}"] for b in bars
+        [
+            b.name,
+            f"{b.figure:.3g} {b.unit}",
+            f"{'at least' if b.at_least else 'at most'} {b.bound:g}" * isfinite(b.bound),
+        ]
+        for b in bars
     ]
     write_section(section, f"{machine()}.\n\n" + markdown(["", "measured", "aim"], rows))
 

@@ -133,12 +133,13 @@ void count_rows(const Rows<Code>& rows, int64_t n_classes, size_t begin, size_t 
 }
 
 // Tables that are counted together: so few that they, and some rows of all columns, stay in a processor's own memory.
-std::vector<size_t> groups_of(const std::vector<Request>& requests, size_t n_classes) {
+std::vector<size_t> groups_of(const std::vector<Request>& requests, size_t n_classes, size_t n_threads) {
+    const size_t most = n_threads == 1 ? GROUP_TABLES : std::clamp<size_t>(requests.size() / (4 * n_threads), 1, GROUP_TABLES);
     std::vector<size_t> starts{0};
     size_t entries = 0;
     for (size_t i = 0; i < requests.size(); ++i) {
         entries += static_cast<size_t>(requests[i].cells()) * n_classes;
-        if (entries > GROUP_ENTRIES || i + 1 - starts.back() > GROUP_TABLES) {
+        if (entries > GROUP_ENTRIES || i + 1 - starts.back() > most) {
             if (i > starts.back()) starts.push_back(i);
             entries = static_cast<size_t>(requests[i].cells()) * n_classes;
         }
@@ -158,11 +159,11 @@ void count_group(const Rows<Code>& rows, int64_t n_classes, std::vector<Tally>& 
 }
 
 template <typename Code>
-std::vector<uint8_t> marginalized_columns(const Rows<Code>& rows, Vector<const int64_t> cardinalities) {
+std::vector<uint8_t> marginalized_columns(const Rows<Code>& rows, Vector<const int64_t> cardinalities, int n_threads) {
     std::vector<uint8_t> marginalized(cardinalities.shape(0));
-    for (size_t j = 0; j < marginalized.size(); ++j) {
+    parallel_for(marginalized.size(), n_threads, [&](size_t j) {
         marginalized[j] = has_marginalized(rows.column(static_cast<int64_t>(j)), cardinalities(j), rows.n_rows);
-    }
+    });
     return marginalized;
 }
 
@@ -185,8 +186,8 @@ nb::list count_dense(Columns<const Code> codes, Vector<const Code> classes, Weig
     std::vector<std::vector<double>> tables(requests.size());
     {
         nb::gil_scoped_release release;
-        const auto marginalized = marginalized_columns(rows, cardinalities);
-        const auto starts = groups_of(requests, static_cast<size_t>(n_classes));
+        const auto marginalized = marginalized_columns(rows, cardinalities, n_threads);
+        const auto starts = groups_of(requests, static_cast<size_t>(n_classes), static_cast<size_t>(std::max(n_threads, 1)));
         parallel_for(starts.size() - 1, n_threads, [&](size_t group) {
             std::vector<Tally> tallies;
             for (size_t i = starts[group]; i < starts[group + 1]; ++i)

@@ -9,15 +9,13 @@
 
 namespace {
 
-// Eight 64-bit numbers share a cache line; more neighbouring columns than this are too much for a processor's own memory.
-constexpr size_t LINE = 8, MOST_TOGETHER = 64;
+constexpr size_t MOST_TOGETHER = 64;  // a block of more neighbouring columns is too much for a processor's own memory
 
 // Call `work(column, start, count)` so that the columns of a group advance through the rows together.
 template <typename Work>
 void for_each_block(const std::vector<Values>& values, int n_threads, Work&& work) {
-    const size_t n_rows = values.empty() ? 0 : values[0].n_rows, n_threads_used = size_t(std::max(n_threads, 1));
-    const size_t lines = (values.size() / n_threads_used + LINE - 1) / LINE;
-    const size_t size = std::clamp(lines * LINE, LINE, MOST_TOGETHER);
+    const size_t n_rows = values.empty() ? 0 : values[0].n_rows, threads = size_t(std::max(n_threads, 1));
+    const size_t size = std::clamp<size_t>((values.size() + threads - 1) / threads, 1, MOST_TOGETHER);
     parallel_for((values.size() + size - 1) / size, n_threads, [&](size_t group) {
         const size_t end = std::min(values.size(), (group + 1) * size);
         for (size_t start = 0; start < n_rows; start += BLOCK) {
