@@ -59,6 +59,11 @@ class Bar(NamedTuple):
     unit: str = "s"
     at_least: bool = False
 
+    @property
+    def aim(self) -> str:
+        """The bound in words."""
+        return f"{'at least' if self.at_least else 'at most'} {self.bound:g}" if isfinite(self.bound) else ""
+
     def __str__(self) -> str:
         met = self.figure >= self.bound if self.at_least else self.figure <= self.bound
         sign = ">=" if self.at_least else "<="
@@ -217,14 +222,7 @@ def report(parts: dict[str, Callable[[], Iterator[Bar]]], names: list[str], need
 
 def write_bars(section: str, bars: list[Bar]) -> None:
     """The bars as a table of docs/measurements.md."""
-    rows = [
-        [
-            b.name,
-            f"{b.figure:.3g} {b.unit}",
-            f"{'at least' if b.at_least else 'at most'} {b.bound:g}" * isfinite(b.bound),
-        ]
-        for b in bars
-    ]
+    rows = [[bar.name, f"{bar.figure:.3g} {bar.unit}", bar.aim] for bar in bars]
     write_section(section, f"{machine()}.\n\n" + markdown(["", "measured", "aim"], rows))
 
 

@@ -18,7 +18,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import train_test_split
 
-from neuralkdb import KDBClassifier, NaiveBayesClassifier
+from neuralkdb import KDBClassifier, NaiveBayesClassifier, NeuralKDBEnsembleClassifier
 
 
 def wine() -> tuple[pd.DataFrame, pd.Series]:
@@ -49,20 +49,22 @@ def main() -> None:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0)
 
     print(f"{len(X_train)} rows to learn from, {len(X_test)} held out; {X.shape[1]} columns, {y.nunique()} classes\n")
-    for model in (NaiveBayesClassifier(), KDBClassifier(k=1)):
+    models = (NaiveBayesClassifier(), KDBClassifier(k=1), NeuralKDBEnsembleClassifier(random_state=0))
+    for model in models:
         probabilities = model.fit(X_train, y_train).predict_proba(X_test)
         accuracy = accuracy_score(y_test, model.predict(X_test))
         loss = log_loss(y_test, probabilities, labels=model.classes_)
-        print(f"{type(model).__name__:22} accuracy {accuracy:.3f}   log-loss {loss:.3f}")
+        print(f"{type(model).__name__:28} accuracy {accuracy:.3f}   log-loss {loss:.3f}")
 
-    print("\nWhat each feature depends on, besides the class:")
-    for child, parents in model.structure_.items():
+    _, network, ensemble = models
+    print("\nWhat each feature depends on in the KDB, besides the class:")
+    for child, parents in network.structure_.items():
         print(f"  {child:24} {', '.join(parents) or '-'}")
 
     row = X_test[:1]
-    (label,) = model.predict(row)
-    print(f"\nWhy the first held-out row is called {label} (log-odds; + speaks for it, - against):")
-    for name, value in model.explain(row).strongest(0, label, n=6):
+    (label,) = ensemble.predict(row)
+    print(f"\nWhy the first held-out row is called {label} by the ensemble (log-odds; + speaks for it, - against):")
+    for name, value in ensemble.explain(row).strongest(0, label, n=6):
         print(f"  {name:24} {value:+.2f}")
 
 
