@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 rm -rf dist
 "$folder/venv/bin/pip" install --quiet build
 "$folder/venv/bin/python" -m build --sdist --outdir dist .
-"$folder/venv/bin/pip" install --quiet dist/*.tar.gz pandas pytest
+"$folder/venv/bin/pip" install --quiet dist/*.tar.gz hypothesis pandas pytest
 tar -xzf dist/*.tar.gz -C "$folder"
 cd "$folder"/neuralkdb-*/
 "$folder/venv/bin/python" examples/quickstart.py
