@@ -406,7 +406,7 @@ def test_the_number_of_threads_does_not_change_a_bit_of_the_network():
 
 
 def test_an_interrupt_ends_training_soon():
-    units, state = random_units(), initial(256)
+    units, state = random_units(), initial(2048)
     order = random_order(40, 4_000_000)
     timer = threading.Timer(0.2, lambda: signal.raise_signal(signal.SIGINT))
     timer.start()
