@@ -36,7 +36,6 @@ def write_page(file: Path) -> None:
     write_section("manners", manners(found), PAGE)
     write_section("ranks", ranks(tables), DOCS / "which-classifier.md")
     draw_codes(codes)
-    draw_tables(tables)
 
 
 def versions() -> str:
@@ -195,22 +194,3 @@ def draw_codes(codes: pd.DataFrame) -> None:
     both[0].invert_yaxis()
     both[1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(PICTURES / "codes.png", dpi=110, metadata={"Software": None})
-
-
-def draw_tables(tables: pd.DataFrame) -> None:
-    """Mean rank of log-loss against the geometric mean of the seconds, of what ran on all but two tables."""
-    import matplotlib.pyplot as plt
-
-    done = tables[tables.status == "measured"].copy()
-    done["rank"] = done.groupby("data").log_loss.rank()
-    often = done.groupby("model").filter(lambda rows: len(rows) >= tables.data.nunique() - 2)
-    mean = often.groupby("model").agg(rank=("rank", "mean"), fit=("fit", lambda times: np.exp(np.log(times).mean())))
-    figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
-    for model, row in mean.iterrows():
-        mine, name = str(model).startswith(f"{OURS} "), str(model).removeprefix(f"{OURS} ")
-        axes.plot(row.fit, row["rank"], "o", color="tab:blue" if mine else "tab:orange")
-        axes.annotate(name, (row.fit, row["rank"]), fontsize=8, xytext=(4, 3), textcoords="offset points")
-    axes.set(xscale="log", xlabel="seconds to fit (geometric mean)", ylabel="mean rank by log-loss, 1 is the best")
-    axes.invert_yaxis()
-    axes.set_title("blue: this library; orange: others")
-    figure.savefig(PICTURES / "tables.png", dpi=110, metadata={"Software": None})
