@@ -6,7 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from benchmarks.cells import results
 from benchmarks.peers.models import ON_CODES, OURS
