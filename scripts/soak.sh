@@ -15,7 +15,7 @@ export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 OMP_NUM_THRE
 export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
 started=()
 for ((process = 0; process < processes; ++process)); do
-    "$python" scripts/soak.py "$build"/_kernels*.so --fits "$fits" --process "$process" --processes "$processes" &
+    "$python" -m benchmarks.soak "$build"/_kernels*.so --fits "$fits" --process "$process" --processes "$processes" &
     started+=($!)
 done
 for process in "${started[@]}"; do wait "$process"; done
