@@ -95,7 +95,7 @@ def figures(row: Any) -> list[str]:
 
 def short(status: str) -> str:
     """The limit that was met, or the kind of error."""
-    return status if status in {"time", "memory"} else status.split(":")[0][:40]
+    return status if status.startswith("not in ") else status.split(":")[0][:40]
 
 
 def of_tables(tables: pd.DataFrame) -> str:

@@ -70,7 +70,7 @@ def slowest(found: pd.DataFrame) -> str:
     ]
     longest = sorted(lines, key=lambda line: -float(line[3].split()[0]))[:10]
     stopped = [f"{row.model} at {row.axis} = {row.size:,} ({row.status.split(':')[0]})" for row in stopped_cells(found)]
-    limits = f"\n\nStopped by the limits of half a minute and of 8 GB: {'; '.join(stopped) or 'nothing'}."
+    limits = f"\n\nStopped by a limit: {'; '.join(stopped) or 'nothing'}."
     return markdown(["classifier", "at", "what", "time"], longest) + limits
 
 
