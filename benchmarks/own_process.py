@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "POLARS_MAX_THREADS"]
-WALL_FACTOR = 12  # how much longer than its processor time a process may take by the clock
+WALL_FACTOR = 60  # how much longer than its processor time a process may take by the clock
 
 
 @dataclass(frozen=True)

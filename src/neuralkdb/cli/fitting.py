@@ -164,12 +164,9 @@ def _column(name: str, coder: Any, column: Any) -> tuple[str, str, str, str, str
 
 def _interval_labels(coder: Any, column: Any) -> list[str]:
     """Intervals as a person would write them; dates as dates."""
-    import numpy as np
-
-    def written(cut: float) -> str:
-        return str(np.datetime64(int(cut), "ns").astype("datetime64[D]")) if column.dtype.kind == "M" else f"{cut:.6g}"
+    from neuralkdb.columns import written_time
 
     if not coder.n_intervals:
         return []
-    cuts = [written(cut) for cut in coder.cuts]
+    cuts = [written_time(cut) if column.dtype.kind == "M" else f"{cut:.6g}" for cut in coder.cuts]
     return ["all"] if not cuts else [f"< {cuts[0]}", *(f"< {cut}" for cut in cuts[1:]), f"≥ {cuts[-1]}"]
