@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 from benchmarks.cells import results
 from benchmarks.peers.models import ON_CODES, OURS
+from benchmarks.peers.pictures import draw_codes, draw_tables
 from benchmarks.sections import DOCS, machine, markdown, write_section
 
 PAGE = DOCS / "benchmarks.md"
@@ -34,7 +35,8 @@ def write_page(file: Path) -> None:
     write_section("better", better(codes, tables), PAGE)
     write_section("manners", manners(found), PAGE)
     write_section("ranks", ranks(tables), DOCS / "which-classifier.md")
-    draw_codes(codes)
+    draw_codes(codes, PICTURES / "codes.png")
+    draw_tables(tables, PICTURES / "tables.png")
 
 
 def versions() -> str:
@@ -163,33 +165,18 @@ def failures(checked: pd.DataFrame, model: str) -> str:
 
 
 def ranks(tables: pd.DataFrame) -> str:
-    """Mean ranks of our classifiers, by log-loss."""
-    done = tables[(tables.status == "measured") & tables.model.str.startswith(f"{OURS} ")]
-    models = done.model.unique()
-    everywhere = done.groupby("data").filter(lambda rows: len(rows) == len(models))
+    """Mean ranks of our classifiers, by log-loss; who met a limit comes last."""
+    mine = tables[tables.model.str.startswith(f"{OURS} ")]
+    models = mine.model.unique()
+    everywhere = mine.groupby("data").filter(lambda rows: len(rows) == len(models))
     columns = ["log_loss", "accuracy", "fit", "predict"]
     signed = everywhere.assign(accuracy=-everywhere.accuracy)
-    mean = signed.groupby("data")[columns].rank().assign(model=signed.model).groupby("model").mean()
+    ranked = signed.groupby("data")[columns].rank(na_option="bottom").assign(model=signed.model)
+    stopped = everywhere[everywhere.status != "measured"].groupby("model").size()
     lines = [
-        [f"`{str(model).removeprefix(OURS).strip()}`", *(f"{value:.1f}" for value in row)]
-        for model, row in mean.sort_values("log_loss").iterrows()
+        [f"`{str(model).removeprefix(OURS).strip()}`", *(f"{value:.1f}" for value in row), str(stopped.get(model, 0))]
+        for model, row in ranked.groupby("model").mean().sort_values("log_loss").iterrows()
     ]
     caption = f"{', '.join(everywhere.data.unique())}.\n\n"
-    return caption + markdown(["classifier", "log-loss", "accuracy", "seconds to fit", "to predict"], lines)
-
-
-def draw_codes(codes: pd.DataFrame) -> None:
-    """How many times as long the peers take, table by table."""
-    import matplotlib.pyplot as plt
-
-    measured = codes[codes.status == "measured"].assign(name=lambda rows: rows.method + ", " + rows.peer)
-    names = list(dict.fromkeys(measured.name))
-    figure, both = plt.subplots(1, 2, figsize=(9, 0.35 * len(names) + 1.2), sharey=True, layout="constrained")
-    for axes, what in zip(both, ("fit", "predict"), strict=True):
-        for data, rows in measured.groupby("data", sort=False):
-            axes.plot(rows[what], [names.index(name) for name in rows.name], "o", alpha=0.7, label=data)
-        axes.axvline(1, color="black", linewidth=1)
-        axes.set(xscale="log", title=f"{what}: their time / ours", yticks=range(len(names)), yticklabels=names)
-    both[0].invert_yaxis()
-    both[1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(PICTURES / "codes.png", dpi=110, metadata={"Software": None})
+    header = ["classifier", "log-loss", "accuracy", "seconds to fit", "to predict", "tables on which it met a limit"]
+    return caption + markdown(header, lines)
