@@ -17,6 +17,7 @@ EXAMPLES = """\
 """
 NOTHING = "-"
 WIDEST = 44  # characters of an example
+FEWEST_IDENTIFIERS = 20  # rows, more than which are needed to tell
 
 
 def add_to(commands: Commands) -> None:
@@ -155,11 +156,22 @@ def _column(name: str, coder: Any, column: Any) -> tuple[str, str, str, str, str
     if isinstance(coder, Intervals):
         kind = "date, in intervals" if column.dtype.kind == "M" else "number, in intervals"
         labels = _interval_labels(coder, column)
-    elif coder.cardinality > max(len(column) / 2, 20):
-        kind = "category (an identifier? then --ignore it)"
+    if _looks_like_an_identifier(coder, column):
+        kind += " (an identifier? then --ignore it)"
     missing = column.isna().mean()
     example = shortened(", ".join(labels), WIDEST) or NOTHING
     return (shortened(name, 30), kind, str(len(labels)), f"{missing:.1%}" if missing else NOTHING, example)
+
+
+def _looks_like_an_identifier(coder: Any, column: Any) -> bool:
+    """Whether most rows have a category of their own, or every row a whole number of its own."""
+    from neuralkdb.coders import Intervals
+
+    if len(column) <= FEWEST_IDENTIFIERS:
+        return False
+    if isinstance(coder, Intervals):
+        return bool(column.dtype.kind in "iu" and column.is_unique)
+    return coder.cardinality > max(len(column) / 2, FEWEST_IDENTIFIERS)
 
 
 def _interval_labels(coder: Any, column: Any) -> list[str]:
