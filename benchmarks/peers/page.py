@@ -79,7 +79,7 @@ def compared(of: pd.DataFrame, data: str, mine: str, theirs: str) -> dict[str, o
 
 def of_codes(codes: pd.DataFrame) -> str:
     """A table for each method and peer."""
-    header = ["table", "accuracy", "points", "log-loss", "theirs", "fit", "predict"]
+    header = ["table", "accuracy", "points", "log-loss", "theirs", "fit, times", "predict, times"]
     parts = []
     for (method, peer), rows in codes.groupby(["method", "peer"], sort=False):
         lines = [[row.data, *figures(row)] for row in rows.itertuples()]
@@ -91,7 +91,7 @@ def figures(row: Any) -> list[str]:
     """What a row of the table says after its name."""
     if row.status != "measured":
         return [f"{row.accuracy:.2f}", short(row.status), f"{row.log_loss:.3f}", "", "", ""]
-    times = [f"{ratio:.3g} times" for ratio in (row.fit, row.predict)]
+    times = [f"{ratio:,.2f}" if ratio < 10 else f"{ratio:,.0f}" for ratio in (row.fit, row.predict)]
     return [f"{row.accuracy:.2f}", f"{row.points:+.2f}", f"{row.log_loss:.3f}", f"{row.their_log_loss:.3f}", *times]
 
 
