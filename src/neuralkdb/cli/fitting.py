@@ -171,7 +171,7 @@ def _looks_like_an_identifier(coder: Any, column: Any) -> bool:
         return False
     if isinstance(coder, Intervals):
         return bool(column.dtype.kind in "iu" and column.is_unique)
-    return coder.cardinality > max(len(column) / 2, FEWEST_IDENTIFIERS)
+    return bool(coder.cardinality > max(len(column) / 2, FEWEST_IDENTIFIERS))
 
 
 def _interval_labels(coder: Any, column: Any) -> list[str]:
