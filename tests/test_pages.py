@@ -21,7 +21,7 @@ QUIET = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr"),
 ]
-BROWSERS_OWN = re.compile(r"https?://[\w.]+\.(google|googleapis|gstatic|gvt1)\.com/")  # it looks for updates of itself
+BROWSERS_OWN = re.compile(r"https?://[\w.-]+\.(google|googleapis|gstatic|gvt1)\.com/")  # it looks for updates of itself
 NASTY = '<script>alert("1")</script>&\'"'
 
 
