@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from benchmarks.cells import results
-from benchmarks.peers.models import ON_CODES, OURS
+from benchmarks.peers.data import NAMES
+from benchmarks.peers.models import ON_CODES, OURS, bare, on_codes, on_tables
 from benchmarks.peers.pictures import draw_codes, draw_tables
 from benchmarks.sections import DOCS, machine, markdown, write_section
 
@@ -28,7 +30,7 @@ def write_page(file: Path) -> None:
     """All sections."""
     found = results(file)
     PICTURES.mkdir(exist_ok=True)
-    codes, tables = pairs(found[found.suite == "codes"]), found[found.suite == "tables"]
+    codes, tables = pairs(in_order(found, "codes", on_codes())), in_order(found, "tables", on_tables())
     write_section("versions", versions(), PAGE)
     write_section("codes", of_codes(codes), PAGE)
     write_section("tables", of_tables(tables), PAGE)
@@ -37,6 +39,12 @@ def write_page(file: Path) -> None:
     write_section("ranks", ranks(tables), DOCS / "which-classifier.md")
     draw_codes(codes, PICTURES / "codes.png")
     draw_tables(tables, PICTURES / "tables.png")
+
+
+def in_order(found: pd.DataFrame, suite: str, models: Collection[str]) -> pd.DataFrame:
+    """The cells of a suite: small tables first, classifiers as they are listed."""
+    places = {name: place for names in (NAMES, models) for place, name in enumerate(names)}
+    return found[found.suite == suite].sort_values(["data", "model"], key=lambda names: names.map(places))
 
 
 def versions() -> str:
@@ -97,7 +105,7 @@ def figures(row: Any) -> list[str]:
 
 def short(status: str) -> str:
     """The limit that was met, or the kind of error."""
-    return status if status.startswith("not in ") else status.split(":")[0][:40]
+    return status if status.startswith("not in ") else status.split(":")[0].split(".")[-1][:40]
 
 
 def of_tables(tables: pd.DataFrame) -> str:
@@ -105,7 +113,8 @@ def of_tables(tables: pd.DataFrame) -> str:
     names, models = list(tables.data.unique()), list(tables.model.unique())
     of = tables.set_index(["data", "model"])
     lines = [[model, *(outcome(of, data, model) for data in names)] for model in models]
-    return "Accuracy / log-loss / seconds of fitting.\n\n" + markdown(["classifier", *names], lines)
+    caption = "Accuracy / log-loss / seconds of fitting. An empty cell was not tried."
+    return f"{caption}\n\n" + markdown(["classifier", *names], lines)
 
 
 def outcome(of: pd.DataFrame, data: str, model: str) -> str:
@@ -127,11 +136,17 @@ def better(codes: pd.DataFrame, tables: pd.DataFrame) -> str:
     found = "\n".join(lines) or "- nothing"
     done, best = tables[tables.status == "measured"], []
     for data, rows in done.groupby("data", sort=False):
-        accurate, likely = rows.loc[rows.accuracy.idxmax()], rows.loc[rows.log_loss.idxmin()]
-        names = [f"{accurate.model} {100 * accurate.accuracy:.2f}", f"{likely.model} {likely.log_loss:.4f}"]
+        names = [first_of(rows, -100 * rows.accuracy, "{:.2f}"), first_of(rows, rows.log_loss, "{:.4f}")]
         best.append([data, *names, str(len(rows))])
     table = markdown(["table", "accuracy", "log-loss", "classifiers measured"], best)
     return f"{heads} in log-loss:\n\n{found}\n\nThe best on each table, of those that were measured:\n\n{table}"
+
+
+def first_of(rows: pd.DataFrame, figures: pd.Series[float], digits: str) -> str:
+    """The classifier with the smallest figure as it is written, or how many share it."""
+    written = figures.abs().map(digits.format)
+    names = rows.model[written == written[figures.idxmin()]]
+    return f"{names.iloc[0] if len(names) == 1 else f'{len(names)} classifiers'} {written[figures.idxmin()]}"
 
 
 def lost(row: Any) -> list[str]:
@@ -148,7 +163,7 @@ def lost(row: Any) -> list[str]:
 
 def manners(found: pd.DataFrame) -> str:
     """One row per classifier."""
-    behaved = found[found.suite == "behaviour"].set_index("model")
+    behaved = in_order(found, "behaviour", bare()).set_index("model")
     checked = found[found.suite == "checks"].set_index("model")
     lines = []
     for model, row in behaved.iterrows():
