@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.peers.models import OURS
 
-NAMED = 0.9  # of the log-loss of the last that was named, so that names do not overlap
+NAMED = 0.8  # of the log-loss of the last that was named, so that names do not overlap
 
 
 def draw_codes(codes: pd.DataFrame, file: Path) -> None:
