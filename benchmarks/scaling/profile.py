@@ -71,10 +71,12 @@ def profile(file: Path) -> str:
     for row in slowest(results(file)).itertuples():
         arguments = ["-m", "benchmarks.scaling.profile", row.axis, str(row.size), row.model, row.what]
         found = answer(arguments, cwd=ROOT)
-        each = f"{found['seconds'] / found['count'] * 1e9:.2g} ns"
+        each = found["seconds"] / found["count"] * 1e9
         kernels = f"{found['kernels'] / found['seconds']:.0%}"
         name = [row.model, f"{row.axis} = {row.size:,}", row.what, f"{found['seconds']:.1f} s"]
-        lines.append([*name, kernels, f"{found['count'] / 1e9:.3g}", found["step"], each])
+        lines.append(
+            [*name, kernels, f"{found['count'] / 1e9:.3g}", found["step"], f"{each:.{1 if each < 10 else 0}f} ns"]
+        )
     header = ["classifier", "at", "what", "time", "in kernels", "steps, 10⁹", "of", "a step takes"]
     return f"{markdown(header, lines)}\n\n{machine_speeds()}"
 
