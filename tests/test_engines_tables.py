@@ -9,6 +9,8 @@ import pytest
 import neuralkdb as nk
 from every import CLASSIFIERS, make
 from neuralkdb.engines.frame import WEIGHT, Frame
+from neuralkdb.engines.local import LocalEngine
+from neuralkdb.engines.unions import CodedFrame
 from neuralkdb.tables import SparseTable
 from tabled import SOURCES, assert_same, in_memory, rows, source
 
@@ -147,7 +149,7 @@ def test_coded_rows_are_let_go_when_the_fit_is_done_or_fails(tmp_path, monkeypat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     nk.KDBClassifier().fit_table(source("path", rows(), tmp_path))
-    monkeypatch.setattr(Frame, "cells", lambda *_: 1 / 0)
+    monkeypatch.setattr(CodedFrame, "cells", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         nk.KDBClassifier().fit_table(source("path", rows(), tmp_path))
     assert not list((tmp_path / "temporary").iterdir())
@@ -155,8 +157,6 @@ def test_coded_rows_are_let_go_when_the_fit_is_done_or_fails(tmp_path, monkeypat
 
 def test_the_answer_has_a_weight_for_every_cell():
     frame = pl.LazyFrame({"f0": [0, 0, 1], "f1": [2, 2, 0], "class": [0, 0, 1]})
-    from neuralkdb.engines.engine import LocalEngine
-
-    (answer,) = Frame.of(frame, LocalEngine("polars")).cells([((0, 1), (0, 1))], {})
+    (answer,) = CodedFrame(Frame.of(frame, LocalEngine("polars")), (2, 3), 2, {}).cells([(0, 1)])
     cells = sorted(zip(answer["v0"].tolist(), answer["v1"].tolist(), answer[WEIGHT].tolist(), strict=True))
     assert cells == [(0, 2, 2.0), (1, 0, 1.0)]

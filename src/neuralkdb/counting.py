@@ -182,7 +182,10 @@ class ArrayCounts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
         if len(self.codes) <= most or (n_distinct := len(self.rows().classes)) <= most:
             return self
-        sample = Sample.of(len(self.cardinalities), most / n_distinct)
+        return self.chosen(Sample.of(len(self.cardinalities), most / n_distinct))
+
+    def chosen(self, sample: Sample) -> ArrayCounts:
+        """Counts of the rows that are in a sample."""
         chosen = np.flatnonzero(sample.has(self.codes))
         weights = None if self.weights is None else self.weights[chosen]
         return replace(self, codes=np.asfortranarray(self.codes[chosen]), classes=self.classes[chosen], weights=weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request, Sample
-from neuralkdb.engines.blocks import blocks_of
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer
-from neuralkdb.engines.sites import LazyTable
+from neuralkdb.engines.engine import Answer, CodedTable
+from neuralkdb.engines.frame import CLASS, WEIGHT
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import Table, code_type, dense_limit, table_of
 
@@ -24,11 +23,10 @@ from neuralkdb.tables import Table, code_type, dense_limit, table_of
 class TableCounts:
     """Every table is a GROUP BY of the engine. Rows come as what they are counted into: distinct coded rows."""
 
-    frame: LazyTable  # columns of codes, class and weight
+    coded: CodedTable
     cardinalities: tuple[int, ...]
     weights: Floats  # (classes,)
     n_rows: int
-    holes: Mapping[int, int]  # features marginalized in some rows, and their code for it
     n_threads: int = 1
 
     @property
@@ -44,8 +42,7 @@ class TableCounts:
         """One table per request, all asked for together; from memory once `rows` has been asked."""
         if "_in_memory" in self.__dict__:
             return self._in_memory.tables(requests)
-        blocks = blocks_of(requests, self.cardinalities, self.n_classes)
-        answers = self.frame.cells(list(zip(requests, blocks, strict=True)), self.holes)
+        answers = self.coded.cells(requests)
         limit = dense_limit(self._total_weight, len(requests))
         return [
             table_of(*self._cells(request, answer), self._shape(request), self.n_classes, limit)
@@ -58,15 +55,15 @@ class TableCounts:
 
     def sampled(self, most: int) -> TableCounts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
-        if self.n_rows <= most or (n_distinct := self.frame.n_cells(len(self.cardinalities))) <= most:
+        if self.n_rows <= most or (n_distinct := self.coded.n_cells()) <= most:
             return self
         sample = Sample.of(len(self.cardinalities), most / n_distinct)
-        some, class_weights = self.frame.sampled(sample, self.n_classes)
-        return replace(self, frame=some, weights=class_weights)
+        some, class_weights = self.coded.sampled(sample)
+        return replace(self, coded=some, weights=class_weights)
 
     def of_class(self, label: int) -> TableCounts:
         """Counts of the rows of one class."""
-        return replace(self, frame=self.frame.of_class(label), weights=self.weights[label : label + 1])
+        return replace(self, coded=self.coded.of_class(label), weights=self.weights[label : label + 1])
 
     def packed(self, size: int) -> PackedCounts:
         """Counts of every set of `size` features, in the smallest type that holds the total weight."""
@@ -83,7 +80,7 @@ class TableCounts:
     @cached_property
     def _in_memory(self) -> ArrayCounts:
         everything = tuple(range(len(self.cardinalities)))
-        codes, classes, weights = self._cells(everything, self.frame.rows(len(everything)))
+        codes, classes, weights = self._cells(everything, self.coded.rows())
         return ArrayCounts.of(codes, classes, weights, self.cardinalities, self.n_classes, self.n_threads)
 
     @property
