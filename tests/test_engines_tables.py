@@ -12,7 +12,7 @@ from neuralkdb.engines.frame import WEIGHT, Frame
 from neuralkdb.engines.local import LocalEngine
 from neuralkdb.engines.unions import CodedFrame
 from neuralkdb.tables import SparseTable
-from tabled import SOURCES, assert_same, in_memory, rows, source
+from tabled import SOURCES, Door, assert_same, in_memory, rows, source
 
 every_source = pytest.mark.parametrize("kind", SOURCES)
 
@@ -113,22 +113,6 @@ def test_tables_of_csv_and_duckdb_files_are_read(tmp_path):
     assert_same(nk.TANClassifier().fit_table(tmp_path / "rows.csv"), whole)
     assert_same(nk.TANClassifier().fit_table(f"{tmp_path}/rows.duckdb::one"), whole)
     assert nk.TANClassifier().fit_table(f"{tmp_path}/rows.duckdb::other").classes_.tolist() == ["n"]
-
-
-class Door:
-    """What went through the only way out of an engine."""
-
-    def __init__(self, monkeypatch):
-        self.rows = self.queries = 0
-        collect = Frame.collect
-
-        def counted(frame, lazy, doing):
-            answer = collect(frame, lazy, doing)
-            self.rows += len(next(iter(answer.values())))
-            self.queries += 1
-            return answer
-
-        monkeypatch.setattr(Frame, "collect", counted)
 
 
 @every_source

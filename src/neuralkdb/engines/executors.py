@@ -19,7 +19,7 @@ from neuralkdb.grid import Grid
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import code_type
 
-RAW_ENTRIES = 2**22  # of a table that are held at once
+RAW_ENTRIES = 2**23  # of a table that are held at once
 CODED_ENTRIES = 2**25
 MOST_RECORDS = 2**16  # of a batch that goes out
 Batches = Iterator[Any]

@@ -43,6 +43,7 @@ MICROSECONDS = {
     "timestamp_ntz": "unix_micros(CAST(convert_timezone('UTC', current_timezone(), `{0}`) AS TIMESTAMP))",
 }
 
+MOST_COLUMNS = 32  # whose values are counted in one pass, since Spark limits the size of an answer
 SQL_TYPES = {"b": "boolean", "i": "bigint", "u": "bigint", "f": "double"}  # of labels
 
 
@@ -62,19 +63,22 @@ class Spark:
 
     def values(self, frame: Frame, columns: Sequence[Any], classes: Any, limit: int | None) -> list[Answer]:
         """For each column: values with class and weight; where there are more than `limit`, at least so many."""
-        if not columns:
-            return []
-        found = _grouped(frame, columns, classes, ValueCounts(len(columns)))
-        found = found if limit is None else found.limit(limit * len(columns))
-        return _divided(frame, found, len(columns), "counting values")
+        answers: list[Answer] = []
+        for some in _batches(columns):
+            found = _grouped(frame, some, classes, ValueCounts(len(some)))
+            found = found if limit is None else found.limit(limit * len(some))
+            answers += _divided(frame, found, len(some), "counting values")
+        return answers
 
     def grids(
         self, frame: Frame, columns: Sequence[Any], bounds: Sequence[tuple[float, float]], classes: Any
     ) -> list[Answer]:
         """For each column of numbers: cells of the grid with class, weight, lowest and highest number."""
-        work = ValueCounts(len(columns), tuple(grid_of(*ends) for ends in bounds))
-        found = _grouped(frame, columns, classes, work).withColumnRenamed("value", "cell")
-        return _divided(frame, found, len(columns), "counting values")
+        answers: list[Answer] = []
+        for some, grids in zip(_batches(columns), _batches([grid_of(*ends) for ends in bounds]), strict=True):
+            found = _grouped(frame, some, classes, ValueCounts(len(some), tuple(grids)))
+            answers += _divided(frame, found.withColumnRenamed("value", "cell"), len(some), "counting values")
+        return answers
 
     def coded(self, frame: Frame, books: Sequence[Book], classes: Book, close: ExitStack) -> CodedParts:
         """Coded rows, cached by the executors, which compute lost ones again."""
@@ -163,6 +167,11 @@ class CodedParts:
 
     def _layout(self, width: int) -> Layout:
         return Layout(width, code_type((*self.cardinalities, self.n_classes)))
+
+
+def _batches(columns: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Columns that are counted together."""
+    return (columns[first : first + MOST_COLUMNS] for first in range(0, len(columns), MOST_COLUMNS))
 
 
 def _grouped(frame: Frame, columns: Sequence[Any], classes: Any, work: ValueCounts) -> Any:
