@@ -18,7 +18,7 @@ from neuralkdb.engines.spark import CodedParts
 def executor_lost_while_counting(session: Any) -> Iterator[list[int]]:
     """When cells are asked for the first time, an executor dies with its coded rows: the number of tasks it took along.
 
-    It is stopped before the question, so that it cannot answer, and killed when all that is left to do is being done.
+    It is stopped before the question, so that it cannot answer, and killed when it has been given a task.
     """
     ask, lost = CodedParts.cells, []
 
@@ -42,14 +42,15 @@ def executor_lost_while_counting(session: Any) -> Iterator[list[int]]:
 
 def _killed_at_work(tracker: Any, victim: int) -> int:
     """How many tasks failed with it."""
-    stage = _awaited(lambda: next((n for n in tracker.getActiveStageIds() if _is_all_begun(tracker, n)), None))
+    stage = _awaited(lambda: next((n for n in tracker.getActiveStageIds() if _is_everywhere(tracker, n)), None))
     os.kill(victim, signal.SIGKILL)
     return _awaited(lambda: tracker.getStageInfo(stage).numFailedTasks)
 
 
-def _is_all_begun(tracker: Any, stage: int) -> bool:
+def _is_everywhere(tracker: Any, stage: int) -> bool:
+    """Whether each of two executors has a task, or the stopped one has the last."""
     info = tracker.getStageInfo(stage)
-    return info is not None and 0 < info.numActiveTasks == info.numTasks - info.numCompletedTasks
+    return info is not None and 0 < min(2, info.numTasks - info.numCompletedTasks) <= info.numActiveTasks
 
 
 def _awaited(ask: Callable[[], Any]) -> Any:

@@ -23,7 +23,10 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 from losing import executor_lost_while_counting
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these tests are over before a thorough compiler pays
 SETTINGS = {
+    "spark.driver.extraJavaOptions": QUICK_TO_START,
+    "spark.executor.extraJavaOptions": QUICK_TO_START,
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.task.maxFailures": "2",
@@ -94,14 +97,15 @@ def test_nothing_but_the_cells_asked_for_leaves_spark(spark, tmp_path, monkeypat
     assert door.queries == 6
 
 
-def test_a_sample_and_the_rows_of_a_class_leave_spark_and_no_others(spark, tmp_path, monkeypatch):
+def test_a_sample_leaves_spark_in_batches_in_the_order_of_its_codes(spark, tmp_path, monkeypatch):
     there, _ = tabled(spark, few_codes(3000, 6).assign(weight=np.arange(3000) % 3 / 2), tmp_path)
     with coded(there) as mine, coded(pl.scan_parquet(tmp_path / "memory.parquet")) as theirs:
         sent = Sent(monkeypatch)
         some, same = mine.sampled(300), theirs.sampled(300)
         assert_same_parts(some.class_weights(), same.class_weights())
-        assert_same_parts(some.of_class(1).rows(), same.of_class(1).rows())
-        assert sent.rows == 1 + 2 + len(same.of_class(1).rows().classes) < 300
+        assert_same_parts(list(some.of_class(1).blocks(64)), list(same.of_class(1).blocks(64)))
+        assert sent.rows == 1 + 2
+        assert 0 < sent.batches < 10
 
 
 @contextmanager
@@ -112,14 +116,16 @@ def coded(table):
 
 
 class Sent:
-    """How many rows Spark has sent here, in whatever way."""
+    """How many rows Spark has sent here, in whatever way, and how many batches of coded rows."""
 
     def __init__(self, monkeypatch):
         from pyspark.sql.classic.dataframe import DataFrame
 
-        self.rows = 0
-        for way in ("collect", "toArrow", "toPandas", "toLocalIterator"):
+        self.rows = self.batches = 0
+        for way in ("collect", "toArrow", "toPandas"):
             monkeypatch.setattr(DataFrame, way, self.counted(getattr(DataFrame, way)))
+        stream = DataFrame.toLocalIterator
+        monkeypatch.setattr(DataFrame, "toLocalIterator", lambda *asked, **options: self.passed(stream(*asked)))
 
     def counted(self, send):
         def counting(*asked, **options):
@@ -128,6 +134,12 @@ class Sent:
             return answer
 
         return counting
+
+    def passed(self, batches):
+        for batch in batches:
+            self.batches += 1
+            assert len(batch["weights"]) <= 8 * 10_000  # as many as Spark puts into a batch
+            yield batch
 
 
 def test_a_job_that_fails_half_way_is_one_error_and_writes_nothing(spark, tmp_path):

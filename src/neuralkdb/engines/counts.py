@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -17,6 +17,8 @@ from neuralkdb.engines.engine import Answer, CodedTable
 from neuralkdb.engines.frame import CLASS, WEIGHT
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import Table, code_type, dense_limit, table_of
+
+FETCHED = 2**16  # rows that come at a time where all of them are needed
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class TableCounts:
         """The distinct coded rows, which must fit into memory."""
         return self._in_memory.rows()
 
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The same rows, so many at a time, as the engine sends them."""
+        return _evenly((self._rows(answer) for answer in self.coded.batches(n_rows)), n_rows)
+
     def sampled(self, most: int) -> TableCounts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
         if self.n_rows <= most or (n_distinct := self.coded.n_cells()) <= most:
@@ -79,9 +85,11 @@ class TableCounts:
 
     @cached_property
     def _in_memory(self) -> ArrayCounts:
-        everything = tuple(range(len(self.cardinalities)))
-        codes, classes, weights = self._cells(everything, self.coded.rows())
-        return ArrayCounts.of(codes, classes, weights, self.cardinalities, self.n_classes, self.n_threads)
+        none = CodedRows(np.empty((0, len(self.cardinalities)), np.uint8), np.empty(0, np.intp), np.empty(0))
+        rows = _joined_rows([none, *self.blocks(FETCHED)])
+        return ArrayCounts.of(
+            rows.codes, rows.classes, rows.weights, self.cardinalities, self.n_classes, self.n_threads
+        )
 
     @property
     def _total_weight(self) -> float:
@@ -96,6 +104,9 @@ class TableCounts:
         for i, column in enumerate(columns):
             codes[:, i] = column
         return codes, answer[CLASS].astype(np.intp), answer[WEIGHT]
+
+    def _rows(self, answer: Answer) -> CodedRows:
+        return CodedRows(*self._cells(tuple(range(len(self.cardinalities))), answer))
 
     def _packed(
         self, shape: tuple[int, ...], codes: Codes, classes: NDArray[np.intp], weights: Floats, kind: np.dtype[Any]
@@ -116,6 +127,26 @@ class TableCounts:
             nothing.astype(dtype, order="F"), np.empty(0, dtype), None, sizes, self.n_classes, size, kind.itemsize, 1
         )
         return PackedCounts(size, self.cardinalities, self.n_classes, 0, parts)
+
+
+def _evenly(parts: Iterator[CodedRows], n_rows: int) -> Iterator[CodedRows]:
+    """The same rows in the same order, so many in each part but the last."""
+    held: list[CodedRows] = []
+    for part in parts:
+        held.append(part)
+        if sum(len(each.classes) for each in held) >= n_rows:
+            *full, last = _joined_rows(held).blocks(n_rows)
+            yield from full
+            held = [last]
+            if len(last.classes) == n_rows:
+                held = []
+                yield last
+    if held:
+        yield _joined_rows(held)
+
+
+def _joined_rows(parts: Sequence[CodedRows]) -> CodedRows:
+    return CodedRows(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(CodedRows)))
 
 
 def _joined(starts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -46,8 +46,10 @@ class DuckDB(UnitingEngine):
         return connection.read_parquet(str(path))
 
     def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
-        """Record batches of a streamed query."""
-        yield from native.to_arrow_reader(n_rows)
+        """Batches of a streamed query."""
+        import pyarrow as pa
+
+        yield from (pa.Table.from_batches([batch]) for batch in native.to_arrow_reader(n_rows))
 
 
 def connect() -> Any:

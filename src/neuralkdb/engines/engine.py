@@ -27,8 +27,8 @@ class CodedTable(Protocol):
     def cells(self, requests: Sequence[Request]) -> list[Answer]:
         """For each request: its cells with class and weight; rows are left out in which it is marginalized."""
 
-    def rows(self) -> Answer:
-        """The distinct rows, with class and weight."""
+    def batches(self, n_rows: int) -> Iterator[Answer]:
+        """The distinct rows in lexicographic order, class last, with their weights, about so many at a time."""
 
     def n_cells(self) -> int:
         """How many distinct rows there are, those of different classes told apart."""

@@ -159,29 +159,29 @@ class RowsInSample:
 
 @dataclass(frozen=True)
 class Layout:
-    """A cell as bytes: its codes, zeros where others have more, and its class."""
+    """A cell as bytes, ordered as cells are: its codes, zeros where others have more, and its class."""
 
     width: int
     dtype: np.dtype[Any]
 
     @cached_property
-    def size(self) -> int:
-        """Bytes of a cell."""
-        return (self.width + 1) * self.dtype.itemsize
+    def type(self) -> np.dtype[Any]:
+        """What is written: its highest byte first."""
+        return self.dtype.newbyteorder(">")
 
     def packed(self, codes: Codes, classes: NDArray[np.intp]) -> Any:
         """An Arrow array of one item a cell."""
         import pyarrow as pa
 
-        cells = np.zeros((len(classes), self.width + 1), self.dtype)
+        cells = np.zeros((len(classes), self.width + 1), self.type)
         cells[:, : codes.shape[1]] = codes
         cells[:, -1] = classes
-        ends = np.arange(len(cells) + 1, dtype=np.int32) * self.size
+        ends = np.arange(len(cells) + 1, dtype=np.int32) * (self.width + 1) * self.dtype.itemsize
         return pa.Array.from_buffers(pa.binary(), len(cells), [None, pa.py_buffer(ends), pa.py_buffer(cells)])
 
-    def unpacked(self, items: NDArray[Any]) -> Codes:
+    def unpacked(self, cells: bytes) -> Codes:
         """(cells, width + 1): codes and class."""
-        return np.frombuffer(b"".join(items), self.dtype).reshape(-1, self.width + 1)
+        return np.frombuffer(cells, self.type).astype(self.dtype).reshape(-1, self.width + 1)
 
 
 @dataclass(frozen=True)
@@ -207,6 +207,15 @@ class CellCounts:
         return pa.record_batch(
             [pa.array(which), self.layout.packed(codes, classes), weights], ["branch", "cell", WEIGHT]
         )
+
+
+def side_by_side(batches: Batches) -> Batches:
+    """The cells of a batch and their weights, all in one row."""
+    import pyarrow as pa
+
+    for batch in batches:
+        cells, weights = b"".join(batch["cell"].to_pylist()), batch[WEIGHT].to_numpy().tobytes()
+        yield pa.record_batch([pa.array([part], pa.binary()) for part in (cells, weights)], names=["cells", "weights"])
 
 
 def _tables(batches: Batches) -> Iterator[Any]:

@@ -12,6 +12,8 @@ from typing import Any
 from neuralkdb.engines.errors import EngineError
 from neuralkdb.engines.unions import UnitingEngine
 
+STREAMING = "collect_batches"  # of Polars
+
 
 @dataclass(frozen=True)
 class LocalEngine(UnitingEngine):
@@ -28,9 +30,14 @@ class LocalEngine(UnitingEngine):
         lazy.sink_parquet(path)
         return scan(path)
 
+    def streamed(self, lazy: Any, n_rows: int) -> Iterator[Any]:
+        """All rows at once where the library cannot stream them: it has them in memory."""
+        native = lazy.to_native()
+        return self.batches(native, n_rows) if hasattr(native, STREAMING) else iter([lazy.collect().to_native()])
+
     def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
         """Batches of a streamed query."""
-        if not hasattr(native, "collect_batches"):
+        if not hasattr(native, STREAMING):
             raise EngineError(f"Tables of {self.name} cannot be streamed: write them as Parquet and pass the path.")
         yield from native.collect_batches(chunk_size=n_rows, maintain_order=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -105,7 +105,7 @@ class CodedSites:
         """For each request: its cells with class and weight, once for each site that has them."""
         return [_joined(parts) for parts in zip(*(table.cells(requests) for table in self.tables), strict=True)]
 
-    def rows(self) -> Answer:
+    def batches(self, n_rows: int) -> Iterator[Answer]:
         """Not asked for."""
         raise _rows_stay()
 

@@ -29,6 +29,7 @@ from neuralkdb.engines.executors import (
     ValueCounts,
     class_weights,
     distinct_rows,
+    side_by_side,
 )
 from neuralkdb.engines.frame import CLASS, WEIGHT, Frame
 from neuralkdb.engines.lazy import nw
@@ -131,13 +132,16 @@ class CodedParts:
         """For each request: its cells with class and weight; rows are left out in which it is marginalized."""
         width = max(map(len, requests))
         found = self._counted(Tables(tuple(requests)), width)
-        return [self._unpacked(part, width) for part in _divided(self.frame, found, len(requests), "counting")]
+        answers = _divided(self.frame, found, len(requests), "counting")
+        return [self._answer(b"".join(each["cell"]), each[WEIGHT], width) for each in answers]
 
-    def rows(self) -> Answer:
-        """The distinct rows, with class and weight."""
+    def batches(self, n_rows: int) -> Iterator[Answer]:
+        """The distinct rows in lexicographic order, class last, with their weights, as many as Spark batches."""
         width = len(self.cardinalities)
-        (answer,) = _divided(self.frame, self._counted(distinct_rows, width), 1, "fetching distinct rows")
-        return self._unpacked(answer, width)
+        ordered = self._counted(distinct_rows, width).orderBy("cell")
+        with failing("Spark", "sending coded rows"):
+            for row in ordered.mapInArrow(side_by_side, "cells binary, weights binary").toLocalIterator():
+                yield self._answer(row["cells"], np.frombuffer(row["weights"]), width)
 
     def n_cells(self) -> int:
         """How many distinct rows there are, those of different classes told apart."""
@@ -148,8 +152,8 @@ class CodedParts:
         """The rows that are in a sample, and the weight of each class there."""
         some = replace(self, steps=(*self.steps, RowsInSample(sample)))
         (answer,) = _divided(some.frame, some._counted(class_weights, 0), 1, "counting classes")
-        answer = some._unpacked(answer, 0)
-        weights = np.bincount(answer[CLASS].astype(np.intp), answer[WEIGHT], self.n_classes)
+        classes = self._layout(0).unpacked(b"".join(answer["cell"]))[:, 0]
+        weights = np.bincount(classes, answer[WEIGHT], self.n_classes)
         return some, weights.astype(float)
 
     def of_class(self, label: int) -> CodedParts:
@@ -161,9 +165,9 @@ class CodedParts:
         found = self.parts.mapInArrow(work, f"branch int, cell binary, {WEIGHT} double")
         return found.groupBy("branch", "cell").agg({WEIGHT: "sum"}).toDF("branch", "cell", WEIGHT)
 
-    def _unpacked(self, answer: Answer, width: int) -> Answer:
-        cells = self._layout(width).unpacked(answer["cell"])
-        return {**{f"v{i}": cells[:, i] for i in range(width)}, CLASS: cells[:, -1], WEIGHT: answer[WEIGHT]}
+    def _answer(self, cells: bytes, weights: Floats, width: int) -> Answer:
+        codes = self._layout(width).unpacked(cells)
+        return {**{f"v{i}": codes[:, i] for i in range(width)}, CLASS: codes[:, -1], WEIGHT: weights}
 
     def _layout(self, width: int) -> Layout:
         return Layout(width, code_type((*self.cardinalities, self.n_classes)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -13,6 +13,7 @@ import numpy as np
 from neuralkdb.counting import Request, Sample
 from neuralkdb.engines.blocks import blocks_of
 from neuralkdb.engines.engine import Answer, divided
+from neuralkdb.engines.errors import failing
 from neuralkdb.engines.frame import CLASS, WEIGHT, Frame
 from neuralkdb.engines.lazy import nw
 from neuralkdb.engines.readings import Book
@@ -34,6 +35,14 @@ class UnitingEngine(ABC):
     @abstractmethod
     def hold(self, lazy: Any, close: ExitStack) -> Any:
         """The rows of a lazy table, computed once and kept outside this process until `close`."""
+
+    @abstractmethod
+    def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
+        """The rows in order, about so many at a time."""
+
+    def streamed(self, lazy: Any, n_rows: int) -> Iterator[Any]:
+        """The rows of a lazy table in order, about so many at a time."""
+        return self.batches(lazy.to_native(), n_rows)
 
     def values(self, frame: Frame, columns: Sequence[nw.Expr], classes: nw.Expr, limit: int | None) -> list[Answer]:
         """For each column: values with class and weight, at most `limit` rows."""
@@ -62,7 +71,7 @@ class UnitingEngine(ABC):
         weight = None if frame.weight is None else WEIGHT
         cardinalities = tuple(book.cardinality for book in books)
         holes = {variable: book.absent for variable, book in enumerate(books) if book.is_marginalized}
-        return CodedFrame(Frame(held, frame.engine, weight), cardinalities, classes.cardinality, holes)
+        return CodedFrame(Frame(held, frame.engine, weight), self.streamed, cardinalities, classes.cardinality, holes)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,7 @@ class CodedFrame:
     """Codes as columns of a lazy table."""
 
     frame: Frame  # columns of codes, class and weight
+    streamed: Callable[[Any, int], Iterator[Any]]  # the rows of a lazy table, about so many at a time
     cardinalities: tuple[int, ...]
     n_classes: int
     holes: Mapping[int, int]  # features marginalized in some rows, and their code for it
@@ -80,13 +90,26 @@ class CodedFrame:
         Wider tables are counted from the rows, and the requests from them, all in the engine.
         """
         blocks = blocks_of(requests, self.cardinalities, self.n_classes)
-        return self._cells(list(zip(requests, blocks, strict=True)), self.holes)
+        wide = {block: _grouped(self.frame.lazy, block).agg(_weight(self.frame)) for block in dict.fromkeys(blocks)}
+        width = max(map(len, requests))
+        branches = []
+        for request, block in zip(requests, blocks, strict=True):
+            lazy = wide[block]
+            for variable in self.holes.keys() & set(request):
+                lazy = lazy.filter(nw.col(code_name(variable)) != self.holes[variable])
+            named = lazy if request == block else _grouped(lazy, request).agg(nw.col(WEIGHT).sum())
+            branches.append(named.select(*_padded(request, width)))
+        return _united(self.frame, branches, "counting")
 
-    def rows(self) -> Answer:
-        """The distinct rows, with class and weight."""
+    def batches(self, n_rows: int) -> Iterator[Answer]:
+        """The distinct rows in lexicographic order, class last, with their weights, about so many at a time."""
         everything = tuple(range(len(self.cardinalities)))
-        (answer,) = self._cells([(everything, everything)], {})
-        return answer
+        grouped = _grouped(self.frame.lazy, everything).agg(_weight(self.frame))
+        ordered = grouped.sort(*map(code_name, everything), CLASS).select(*_padded(everything, len(everything)))
+        with failing(self.frame.engine.name, "sending coded rows"):
+            for batch in self.streamed(ordered, n_rows):
+                rows = nw.from_native(batch, eager_only=True)
+                yield {name: rows[name].to_numpy() for name in rows.columns}
 
     def n_cells(self) -> int:
         """How many distinct rows there are, those of different classes told apart."""
@@ -106,20 +129,6 @@ class CodedFrame:
         """The rows of this class, which becomes their only one."""
         mine = self.frame.lazy.filter(nw.col(CLASS) == label).with_columns((nw.col(CLASS) * 0).alias(CLASS))
         return replace(self, frame=replace(self.frame, lazy=mine), n_classes=1)
-
-    def _cells(self, requests: Sequence[tuple[Request, Request]], holes: Mapping[int, int]) -> list[Answer]:
-        """The cells of each request, summed up from those of a wider one."""
-        blocks = dict.fromkeys(block for _, block in requests)
-        wide = {block: _grouped(self.frame.lazy, block).agg(_weight(self.frame)) for block in blocks}
-        summed, width = nw.col(WEIGHT).sum(), max(len(request) for request, _ in requests)
-        branches = []
-        for request, block in requests:
-            lazy = wide[block]
-            for variable in holes.keys() & set(request):
-                lazy = lazy.filter(nw.col(code_name(variable)) != holes[variable])
-            named = lazy if request == block else _grouped(lazy, request).agg(summed)
-            branches.append(named.select(*_padded(request, width), nw.col(CLASS).cast(nw.Int32), WEIGHT))
-        return _united(self.frame, branches, "counting")
 
 
 def code_name(variable: int) -> str:
@@ -146,10 +155,11 @@ def _united(frame: Frame, branches: Sequence[Any], doing: str) -> list[Answer]:
 
 
 def _padded(request: Request, width: int) -> list[nw.Expr]:
-    """The codes of the request's variables, and zeros, so that all answers have the same columns."""
+    """The codes of the request's variables, and zeros, so that all answers have the same columns; class and weight."""
     codes = [nw.col(code_name(variable)) for variable in request]
     codes += [nw.lit(0)] * (width - len(request))
-    return [code.cast(nw.Int32).alias(f"v{i}") for i, code in enumerate(codes)]
+    padded = (code.cast(nw.Int32).alias(f"v{i}") for i, code in enumerate(codes))
+    return [*padded, nw.col(CLASS).cast(nw.Int32), nw.col(WEIGHT)]
 
 
 def _grid_cell(values: nw.Expr, low: float, high: float) -> nw.Expr:
