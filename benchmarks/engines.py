@@ -1,7 +1,7 @@
 """Tables larger than memory, and Spark beside DuckDB.
 
     python benchmarks/engines.py make --rows 50000000     a Parquet folder, mixed types, some missing
-    python benchmarks/engines.py fit                      KDB and NeuralKDB with DuckDB: seconds and peak memory
+    python benchmarks/engines.py fit [MODEL]              KDB and NeuralKDB with DuckDB, or SKDB: seconds and peak memory
     python benchmarks/engines.py equal                    a part of a million rows, in the engine and in memory
     python benchmarks/engines.py spark [PATH:TARGET ...]  Spark with two workers beside DuckDB, 10 files of a folder
     python benchmarks/engines.py docs                     write the results into docs/measurements.md
@@ -36,6 +36,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "KDB(2)": ("KDBClassifier", {"k": 2}),
     "NeuralKDB(2)": ("NeuralKDBClassifier", {"k": 2, "random_state": 0, "n_jobs": 2}),
 }
+SCORING = {"SKDB(2)": ("SKDBClassifier", {"k": 2})}  # to which the distinct coded rows are sent
 
 
 def chunk(number: int, n_rows: int) -> Any:
@@ -93,7 +94,7 @@ def fit_one(name: str, source: str, out: str = "") -> None:
     """Fit a model and print what it cost."""
     import neuralkdb
 
-    classifier, options = MODELS[name]
+    classifier, options = (MODELS | SCORING)[name]
     wall, cpu = time.perf_counter(), time.process_time()
     learned = getattr(neuralkdb, classifier)(**options).fit_table(source)
     cost = {"seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "megabytes": _peak_megabytes()}
