@@ -17,4 +17,5 @@ NB_MODULE(_kernels, module) {
     bind_context_trees(module);
     bind_regressions(module);
     bind_weighting(module);
+    bind_offsets(module);
 }

@@ -6,19 +6,19 @@ namespace {
 constexpr size_t BLOCK = 512;
 
 // Adds table[cell, :] to out[row, :]; the number of classes is a constant where it is small.
-template <size_t N_CLASSES>
-void add_cells(const double* table, const uint32_t* cells, double* out, size_t n_rows, size_t n_classes) {
+template <size_t N_CLASSES, typename Value>
+void add_cells(const Value* table, const uint32_t* cells, double* out, size_t n_rows, size_t n_classes) {
     const size_t width = N_CLASSES ? N_CLASSES : n_classes;
     for (size_t r = 0; r < n_rows; ++r) {
-        const double* term = table + cells[r] * width;
-        for (size_t c = 0; c < width; ++c) out[r * width + c] += term[c];
+        const Value* term = table + cells[r] * width;
+        for (size_t c = 0; c < width; ++c) out[r * width + c] += static_cast<double>(term[c]);
     }
 }
 
 // Adds the term of one family to every row: `table` (cells, classes) is indexed by the mixed-radix number of the
 // row's codes of `variables`.
-template <typename Code>
-void add_term(Matrix<const double> table, Columns<const Code> codes, Vector<const int64_t> variables,
+template <typename Code, typename Value>
+void add_term(Matrix<const Value> table, Columns<const Code> codes, Vector<const int64_t> variables,
               Vector<const int64_t> shape, Matrix<double> out) {
     const size_t n_rows = codes.shape(0), n_classes = table.shape(1);
     size_t volume = 1;
@@ -48,7 +48,9 @@ void add_term(Matrix<const double> table, Columns<const Code> codes, Vector<cons
 
 template <typename Code>
 void bind_codes(nb::module_& module) {
-    module.def("add_term", &add_term<Code>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(),
+    module.def("add_term", &add_term<Code, double>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(),
+               nb::arg("variables"), nb::arg("shape"), nb::arg("out").noconvert());
+    module.def("add_term", &add_term<Code, float>, nb::arg("table").noconvert(), nb::arg("codes").noconvert(),
                nb::arg("variables"), nb::arg("shape"), nb::arg("out").noconvert());
 }
 

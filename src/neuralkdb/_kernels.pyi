@@ -73,7 +73,9 @@ def dense_information(table: Floats) -> float: ...
 def sparse_information(
     codes: Codes, starts: Integers, classes: Codes, weights: Floats, a: int, b: int, n_classes: int
 ) -> float: ...
-def add_term(table: Floats, codes: Codes, variables: Integers, shape: Integers, out: Floats) -> None: ...
+def add_term(
+    table: Floats | NDArray[np.float32], codes: Codes, variables: Integers, shape: Integers, out: Floats
+) -> None: ...
 def count_sets(
     codes: Codes,
     classes: Codes,
@@ -141,4 +143,15 @@ def leave_one_out_regressions(*arguments: Any) -> None: ...
 def weighted_loss(
     terms: NDArray[np.float32], classes: NDArray[np.uint32], row_weights: Floats, parameters: Floats
 ) -> tuple[float, Floats]: ...
+def train_offsets(
+    offsets: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    ridge: NDArray[np.float32],
+    cells: NDArray[np.uint32],
+    base: NDArray[np.float32],
+    classes: NDArray[np.uint32],
+    weights: Floats,
+    order: NDArray[np.uint32],
+    rate: float,
+) -> float: ...
 def weighted_posteriors(terms: NDArray[np.float32], parameters: Floats, n_rows: int) -> NDArray[np.float32]: ...

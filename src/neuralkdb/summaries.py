@@ -45,6 +45,11 @@ class ColumnSummary:
         return np.asarray(sums, dtype=np.float64)
 
     @property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum() + self.missing.sum())
+
+    @property
     def mean(self) -> float:
         """The mean of the numbers."""
         share = self.value_weights / self.value_weights.sum()

@@ -129,12 +129,16 @@ def log_posteriors(terms: Terms, weights: Weights, n_rows: int) -> Floats:
     return np.asarray(np.log(np.maximum(posteriors.astype(float), 1e-30)))
 
 
-def best_shares(log_posteriors: Sequence[Floats], rows: CodedRows, prior: Floats) -> Floats:
-    """What to multiply each of several log-posteriors by before they are added, for the least log-loss on rows.
+def best_shares(
+    log_posteriors: Sequence[Floats], rows: CodedRows, prior: Floats, corrections: Sequence[Floats] = ()
+) -> Floats:
+    """What to multiply log-posteriors and corrections by before they are added, for the least log-loss on rows.
 
-    Shares are pulled to the prior, and their sum to one, as by ten rows.
+    As by ten rows, shares of log-posteriors are pulled to the prior, their sum to one, those of corrections to zero.
     """
-    stacked, own = np.stack(log_posteriors), (np.arange(len(rows.classes)), rows.classes)
+    stacked, own = np.stack([*log_posteriors, *corrections]), (np.arange(len(rows.classes)), rows.classes)
+    is_posterior = np.arange(len(stacked)) < len(prior)
+    start = np.append(prior, np.zeros(len(corrections)))
 
     def objective(shares: Floats) -> tuple[float, Floats]:
         logits = np.tensordot(shares, stacked, 1)
@@ -145,9 +149,9 @@ def best_shares(log_posteriors: Sequence[Floats], rows: CodedRows, prior: Floats
         loss = rows.weights @ (np.log(total[:, 0]) - logits[own])
         probabilities[own] -= 1.0
         slope = np.einsum("src,rc->s", stacked, probabilities * rows.weights[:, None])
-        away, excess = shares - prior, shares.sum() - 1.0
+        away, excess = shares - start, shares @ is_posterior - 1.0
         penalty = 10.0 * (away @ away + excess**2)
-        return float(loss + penalty), slope + 20.0 * (away + excess)
+        return float(loss + penalty), slope + 20.0 * (away + excess * is_posterior)
 
-    bounds = [(0.0, 4.0)] * len(prior)
-    return np.asarray(minimize(objective, prior, jac=True, method="L-BFGS-B", bounds=bounds).x)
+    bounds = [(0.0, 4.0)] * len(start)
+    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds).x)

@@ -37,9 +37,10 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
 
     Every member is a k-dependence network over its own order of the features and its own cut points. Each feature has a
     counted conditional, shrunk along its parents (back-off), and each number also has a linear regression on other
-    numbers. Every such term gets a weight for each class, learned on leave-one-out estimates. A prediction is the mean
-    of the members' log-odds, times a sharpness found on rows that members had not seen, so it is a sum of one readable
-    term for each feature: see `explain`.
+    numbers. Every such term gets a weight for each class, learned on leave-one-out estimates. Where that helps on rows
+    not seen, each cell of a feature and up to two parents also gets an offset. A prediction is the mean of the members'
+    log-odds, times a sharpness found on rows that members had not seen, so it is a sum of one readable term for each
+    feature: see `explain`.
 
     Parameters
     ----------
@@ -65,6 +66,8 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     {attributes}
     shares_ : tuple of float
         What the log-odds of each member are multiplied by.
+    correction_ : float
+        What the mean of the members' offsets is multiplied by; zero where offsets did not help on rows not seen.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         Share of each feature in the log-odds of the training rows: mean absolute terms, which sum to one.
 
@@ -77,7 +80,11 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
     0.99
     """
 
-    _fitted: ClassVar[dict[str, Any]] = {"shares_": tuple[float, ...], "feature_importances_": NDArray[Any]}
+    _fitted: ClassVar[dict[str, Any]] = {
+        "shares_": tuple[float, ...],
+        "correction_": float,
+        "feature_importances_": NDArray[Any],
+    }
     _averages_joint: ClassVar[bool] = False
     _parameter_constraints = {
         "n_members": [Interval(Integral, 1, None, closed="left")],
@@ -113,16 +120,17 @@ class NeuralKDBEnsembleClassifier(BayesianNetworkClassifier):
 
     def _fit_members(self, data: TrainingData) -> tuple[Member, ...]:
         seeds = check_random_state(self.random_state).randint(2**31, size=self.n_members).tolist()
-        plans, cut_points = plans_of(seeds)
         threads, n_columns = n_threads_of(self.n_jobs), len(data.names)
-        views = Views.learn(data.names, data.summaries(self.categorical_features, threads), cut_points, self.missing)
+        summaries = data.summaries(self.categorical_features, threads)
+        plans, cut_points = plans_of(seeds, summaries[0].weight)
+        views = Views.learn(data.names, summaries, cut_points, self.missing)
         counts = data.counts(views.encoding, threads).sampled(MOST_ROWS)
         rows = _canonical(counts)
         with ThreadPoolExecutor(threads) as pool, threadpool_limits(1, user_api="blas"):
             fitter = Fitter.of(rows, views, len(cut_points), counts.n_classes, self.strength, self.pull)
             trained = list(self._reported(pool.map(fitter.fit, plans)))
-        self.shares_ = _shares(trained, rows, counts.n_classes)
-        model = Pool(tuple(each.model for each in trained), self.shares_, fitter.class_weights, n_columns)
+        self.shares_, self.correction_ = _shares(trained, rows, counts.n_classes)
+        model = _pool(trained, self.shares_, self.correction_, fitter.class_weights, n_columns)
         self.feature_importances_ = _importances(model, rows, views)
         networks = tuple(Network(_plain(each.families, n_columns)) for each in trained)
         structure = Structure(networks, (1.0 / len(networks),) * len(networks), "posterior")
@@ -152,25 +160,40 @@ def _canonical(counts: Counts) -> CodedRows:
     return CodedRows(np.asfortranarray(rows.codes, dtype), rows.classes, rows.weights)
 
 
-def _shares(trained: list[Trained], rows: CodedRows, n_classes: int) -> tuple[float, ...]:
-    """The shares that are best for rows and the members that had not seen them, the same for all of a kind."""
+def _shares(trained: list[Trained], rows: CodedRows, n_classes: int) -> tuple[tuple[float, ...], float]:
+    """The shares of members and of offsets that are best for rows that members had not seen; one kind has one share."""
     kinds = [[each for each in trained if each.is_embedded == kind] for kind in (False, True)]
     kinds = [kind for kind in kinds if kind]
-    means, known = zip(*(_held_out_means(kind, len(rows.classes), n_classes) for kind in kinds), strict=True)
+    said = [[(each.held_out, each.log_posteriors) for each in kind] for kind in kinds]
+    said.append([(each.held_out, each.correction.said) for each in trained if each.correction])
+    means, known = zip(*(_held_out_means(each, len(rows.classes), n_classes) for each in said), strict=True)
     chosen = np.flatnonzero(np.logical_and.reduce(known))
     prior = np.array([len(kind) / len(trained) for kind in kinds])
-    best = best_shares([mean[chosen] for mean in means], some(rows, chosen), prior) if len(chosen) else prior
-    of_kind = {kind[0].is_embedded: share / len(kind) for kind, share in zip(kinds, best.tolist(), strict=True)}
-    return tuple(of_kind[each.is_embedded] for each in trained)
+    *posteriors, correction = (mean[chosen] for mean in means)
+    best = best_shares(posteriors, some(rows, chosen), prior, [correction]) if len(chosen) else np.append(prior, 0.0)
+    of_kind = {kind[0].is_embedded: share / len(kind) for kind, share in zip(kinds, best.tolist(), strict=False)}
+    return tuple(of_kind[each.is_embedded] for each in trained), float(best[-1])
 
 
-def _held_out_means(members: list[Trained], n_rows: int, n_classes: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """What the members that had not seen a row say of it on average, and which rows there are such members for."""
+def _held_out_means(
+    said: list[tuple[NDArray[np.intp], Floats]], n_rows: int, n_classes: int
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """What is said of a row on average where it had not been seen, and which rows there are such means for."""
     total, times = np.zeros((n_rows, n_classes)), np.zeros(n_rows)
-    for each in members:
-        total[each.held_out] += each.log_posteriors
-        times[each.held_out] += 1.0
+    for held_out, log_posteriors in said:
+        total[held_out] += log_posteriors
+        times[held_out] += 1.0
     return total / np.maximum(times, 1.0)[:, None], times > 0
+
+
+def _pool(
+    trained: list[Trained], shares: tuple[float, ...], correction: float, class_weights: Floats, n_columns: int
+) -> Pool:
+    """The members and, unless they do not help, their offsets, whose mean is multiplied by `correction`."""
+    offsets = [each.correction.offsets for each in trained if each.correction] if correction > 0 else []
+    corrected = tuple(each.times(correction / len(offsets)) for each in offsets)
+    members = (*(each.model for each in trained), *corrected)
+    return Pool(members, shares + (1.0,) * len(corrected), class_weights, n_columns)
 
 
 def _importances(model: Pool, rows: CodedRows, views: Views, most: int = 1000) -> Floats:

@@ -4,6 +4,8 @@
 |---|---|---|---|---|
 | counted | cuts in turn | k = 4, 5, 6, own order | back-off, and regressions of numbers | by leave-one-out |
 | embedded | cuts in turn | k = 2, own order | softmax over embeddings | one |
+
+The first few counted members also have offsets of cells, learned on what the member says without the row itself.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from neuralkdb.network_model import normalized
 from neuralkdb.parameters.conditional import Block
 from neuralkdb.parameters.context_trees import grow_trees
 from neuralkdb.parameters.neural import Embedded
+from neuralkdb.parameters.offsets import Offsets, add_offsets, learn_offsets
 from neuralkdb.parameters.regressions import Moments, fit_regressions
 from neuralkdb.parameters.training import Trainer
 from neuralkdb.structures.k_dependence import closest_predecessors, descending
@@ -36,11 +39,15 @@ PARENTS = (4, 5, 6)  # of counted families, member after member
 PARENTS_OF_EMBEDDED = 2
 LINES = (2, 4, 8)  # parents of regressions, member after member
 STRENGTH_OF_LINES = 10.0
+ROWS_AN_INTERVAL = 1400  # of the last three ways to cut, which make at least 20, 10 and 10 intervals
+MOST_INTERVALS = 100
 CONTEXTS = 20_000  # a context that holds less than one such part of all weight is not split
 N_FOLDS = 4  # embeddings and first weights see all but one of so many parts of the rows
 LAST_STEPS = 20  # of the search for weights, once it has been made without a part of the rows
 INSTANCES = 3e6  # that embeddings are trained on, unless that is less than the fewest epochs or more than the most
 EPOCHS = (6, 30)
+CORRECTED = 8  # so many of the counted members have offsets
+RIDGE = 1.0  # of offsets
 
 
 @dataclass(frozen=True)
@@ -64,29 +71,37 @@ class Plan:
         return [int(feature) for feature in self.random.permutation(len(information))]
 
 
-def plans_of(seeds: Sequence[int]) -> tuple[list[Plan], list[CutPoints]]:
-    """The plan of each member, and the ways to cut numbers that they share."""
+def plans_of(seeds: Sequence[int], n_rows: float) -> tuple[list[Plan], list[CutPoints]]:
+    """The plan of each member, and the ways to cut numbers of so many rows that they share."""
     cut_points: list[CutPoints] = []
     plans = []
     for place, seed in enumerate(seeds):
         is_embedded, n_embedded = place % EVERY == 2, (place + 1) // EVERY
         number = n_embedded if is_embedded else place - n_embedded
-        cuts = _cut_points(number, seed)
+        cuts = _cut_points(number, seed, int(n_rows // ROWS_AN_INTERVAL))
         if cuts not in cut_points:
             cut_points.append(cuts)
         plans.append(Plan(number, is_embedded, cut_points.index(cuts), seed))
     return plans, cut_points
 
 
-def _cut_points(number: int, seed: int) -> CutPoints:
-    """Four ways to cut numbers in turn."""
+def _cut_points(number: int, seed: int, n_intervals: int) -> CutPoints:
+    """Four ways to cut numbers in turn; where rows are many, into more intervals."""
     kinds: tuple[CutPoints, ...] = (
         MinimumDescriptionLength(10),
-        RandomBins(5, 20, seed),
-        EqualWidth(10),
-        EqualFrequency(10),
+        RandomBins(5, min(max(n_intervals, 20), MOST_INTERVALS), seed),
+        EqualWidth(min(max(n_intervals // 2, 10), MOST_INTERVALS)),
+        EqualFrequency(min(max(n_intervals, 10), MOST_INTERVALS)),
     )
     return kinds[number % len(kinds)]
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Offsets, and what those that were learned without the held-out rows said of them."""
+
+    offsets: Offsets
+    said: Floats  # (held out rows, classes)
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,7 @@ class Trained:
     families: tuple[Family, ...]
     held_out: NDArray[np.intp]
     log_posteriors: Floats  # (held out rows, classes)
+    correction: Correction | None = None
 
 
 @dataclass(frozen=True)
@@ -153,13 +169,25 @@ class Fitter:
         n_columns = self.views.encoding.n_columns
         seen, held = self._folds(plan, len(children))
         expected = expected_weights([child % n_columns for child in children], self.class_weights)
-        rows = some(self.rows, np.append(seen, held))
+        rows, n_seen = some(self.rows, np.append(seen, held)), len(seen)
         terms = leave_one_out_terms([counted, *lines], rows, self.n_classes)
-        blind = CodedRows(rows.codes, rows.classes, rows.weights * (np.arange(len(rows.classes)) < len(seen)))
+        blind = CodedRows(rows.codes, rows.classes, rows.weights * (np.arange(len(rows.classes)) < n_seen))
         first = self.weighting.learn(terms, blind, expected, expected)
-        said = log_posteriors(terms, first, len(rows.classes))[len(seen) :]
         weights = self.weighting.learn(terms, rows, expected, first, LAST_STEPS)
-        return Trained(WeightedModel(parts, weights), False, tuple(families), held, said)
+        said, says = (log_posteriors(terms, each, len(rows.classes)) for each in (first, weights))
+        correction = self._correction(plan, families, rows, n_seen, said, says) if plan.number < CORRECTED else None
+        model = WeightedModel(parts, weights)
+        return Trained(model, False, tuple(families), held, said[n_seen:], correction)
+
+    def _correction(
+        self, plan: Plan, families: list[Family], rows: CodedRows, n_seen: int, said: Floats, says: Floats
+    ) -> Correction:
+        """Offsets of what the member `says`; of the first rows alone, of what it `said` before it had seen the rest."""
+        seen, held = some(rows, np.arange(n_seen)), rows.codes[n_seen:]
+        shared = families, self.views.encoding.cardinalities
+        blind = learn_offsets(*shared, seen, said[:n_seen], RIDGE, plan.seed)
+        offsets = learn_offsets(*shared, rows, says, RIDGE, plan.seed)
+        return Correction(offsets, add_offsets(blind, np.asfortranarray(held), self.n_classes))
 
     def _families(self, plan: Plan, k: int) -> list[Family]:
         of_class, of_pairs = self.information[plan.view]

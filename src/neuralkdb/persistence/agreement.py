@@ -16,6 +16,7 @@ from neuralkdb.network_model import NetworkModel, PerClassModel, Root
 from neuralkdb.parameters.conditional import Conditional
 from neuralkdb.parameters.context_trees import ContextTrees
 from neuralkdb.parameters.embeddings import Embeddings
+from neuralkdb.parameters.offsets import Offsets
 from neuralkdb.parameters.regressions import Numbers, Regressions
 from neuralkdb.parent_set_model import ParentSetModel, ParentSetStatistics
 from neuralkdb.persistence.errors import require
@@ -178,6 +179,14 @@ def _(numbers: Numbers, size: Size) -> None:
 @fits.register(Regressions)
 def _(regressions: Regressions, size: Size) -> None:
     require(regressions.slopes.shape[1] == size.n_classes, "a class has no regression")
+
+
+@fits.register(Offsets)
+def _(offsets: Offsets, size: Size) -> None:
+    for family, table in zip(offsets.families, offsets.tables, strict=True):
+        known = all(0 <= variable < len(size.cardinalities) for variable in family.variables)
+        shape = tuple(size.cardinalities[variable] + 1 for variable in family.variables) if known else ()
+        require(table.shape == (*shape, size.n_classes), "offsets are of other cells")
 
 
 @fits.register(Weights)

@@ -18,14 +18,10 @@ from neuralkdb.information import KnownInformation
 from neuralkdb.model import ClassStatistics, TableStatistics
 from neuralkdb.network import ClassNetworks, Family, Network, ParentSets, Structure
 from neuralkdb.network_model import AveragedModel, NetworkModel, PerClassModel, Root
-from neuralkdb.parameters.context_trees import ContextTrees
 from neuralkdb.parameters.counted import BackOff, Laplace, MEstimate
 from neuralkdb.parameters.embeddings import ACTIVATIONS, EmbeddedLaw, Embeddings
-from neuralkdb.parameters.regressions import MOST_PARENTS, Numbers, Regressions
 from neuralkdb.persistence.errors import require
 from neuralkdb.tables import DenseTable, SparseTable
-from neuralkdb.weighted_model import PlainModel, Pool, WeightedModel, WeightedNetworkModel
-from neuralkdb.weighting import Weights
 
 MOST_CELLS = 2**28  # of a table with room for one more value of each variable
 MOST_KEYS = 2**32  # cells of a packed set
@@ -208,17 +204,18 @@ def _are_keys(keys: NDArray[Any], starts: NDArray[Any], volumes: NDArray[np.int6
 
 @check.register(TableStatistics)
 def _(statistics: TableStatistics) -> None:
-    _check_class_weights(statistics.class_weights)
+    check_class_weights(statistics.class_weights)
     known = all(isinstance(table, DenseTable | SparseTable) for table in statistics.tables.values())
     require(known, "statistics hold what is no table")
 
 
 @check.register(ClassStatistics)
 def _(statistics: ClassStatistics) -> None:
-    _check_class_weights(statistics.class_weights)
+    check_class_weights(statistics.class_weights)
 
 
-def _check_class_weights(weights: NDArray[Any]) -> None:
+def check_class_weights(weights: NDArray[Any]) -> None:
+    """Complain unless every class has a weight."""
     require(weights.ndim == 1 and len(weights) > 0 and is_weight(weights), "class weights are none")
 
 
@@ -251,7 +248,7 @@ def _(law: EmbeddedLaw) -> None:
 
 @check.register(NetworkModel)
 def _(model: NetworkModel) -> None:
-    _check_class_weights(model.class_weights)
+    check_class_weights(model.class_weights)
 
 
 @check.register(Root)
@@ -261,7 +258,7 @@ def _(root: Root) -> None:
 
 @check.register(PerClassModel)
 def _(model: PerClassModel) -> None:
-    _check_class_weights(model.class_weights)
+    check_class_weights(model.class_weights)
     require(len(model.models) == len(model.class_weights), "a class has no network")
 
 
@@ -278,62 +275,3 @@ def _(known: KnownInformation) -> None:
     require(arcs.ndim == 2 and arcs.shape == (len(nats), 2) and bool((arcs >= 0).all()), "arcs are no pairs")
     flat = known.features.ndim == nats.ndim == 1
     require(flat and bool(np.isfinite(known.features).all() and np.isfinite(nats).all()), "what is known is no number")
-
-
-@check.register(ContextTrees)
-def _(trees: ContextTrees) -> None:
-    roots, contexts, n_contexts = trees.roots, trees.contexts, len(trees.codes)
-    require(trees.cardinalities and len(roots) == len(trees.families) + 1, "a family has no tree")
-    require(is_ascending(roots, n_contexts) and bool((np.diff(roots) > 0).all()), "a tree has no root")
-    flat = all(part.ndim == 1 for part in (trees.codes, trees.values, trees.classes, trees.logs))
-    require(flat and contexts.shape == (n_contexts, 8), "contexts are none")
-    children, n_children, values, n_values, classes, n_classes, entries, _ = contexts.astype(np.int64).T
-    n_entries = (n_values + 1) * n_classes  # below 2^64, as both are below 2^32
-    pairs = [(children + n_children, n_contexts), (values + n_values, len(trees.values))]
-    pairs += [(classes + n_classes, len(trees.classes)), (n_entries, len(trees.logs))]
-    pairs += [(entries + n_entries, len(trees.logs))]
-    require(all(bool((ends <= size).all()) for ends, size in pairs), "a context ends outside its tree")
-    require(bool(np.isfinite(trees.logs).all()), "contexts have no probabilities")
-
-
-@check.register(Numbers)
-def _(numbers: Numbers) -> None:
-    require(len(numbers.features) == len(numbers.values) > 0, "a number has no values")
-    require(all(values.ndim == 1 for values in numbers.values), "values are no numbers")
-
-
-@check.register(Regressions)
-def _(regressions: Regressions) -> None:
-    families, slopes = regressions.families, regressions.slopes
-    require(slopes.ndim == 3 and 1 <= slopes.shape[2] <= MOST_PARENTS + 1, "regressions have no slopes")
-    require(regressions.shapes.shape == (*slopes.shape[:2], 3), "regressions have no shapes")
-    n_numbers, most = len(regressions.numbers.features), slopes.shape[2] - 1
-    require(len(families) == len(slopes) and all(len(each.parents) <= most for each in families), "slopes are missing")
-    require(all(variable < n_numbers for each in families for variable in each.variables), "a number is not there")
-
-
-@check.register(Weights)
-def _(weights: Weights) -> None:
-    bias = weights.bias
-    require(bias.ndim == 1 and weights.families.ndim == 2, "weights are no table")
-    require(weights.families.shape[1] == len(bias) > 0, "a class has no weights")
-
-
-@check.register(WeightedModel)
-def _(model: WeightedModel) -> None:
-    known = all(isinstance(part, ContextTrees | Regressions) for part in model.parts)
-    require(known and len(model.parts) > 0, "weights are of nothing")
-    require(sum(len(part.children) for part in model.parts) == len(model.weights.families), "a family has no weight")
-
-
-@check.register(WeightedNetworkModel)
-def _(model: WeightedNetworkModel) -> None:
-    require(len(model.network.conditionals) == len(model.weights.families), "a family has no weight")
-
-
-@check.register(Pool)
-def _(pool: Pool) -> None:
-    _check_class_weights(pool.class_weights)
-    known = all(isinstance(member, PlainModel | WeightedModel) for member in pool.members)
-    require(known and len(pool.members) == len(pool.shares) > 0, "a pool has no members")
-    require(is_weight(pool.shares) and pool.n_features > 0, "a pool has no shares")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neuralkdb.persistence import pool_checks  # noqa: F401, further checks
 from neuralkdb.persistence.checks import check
 from neuralkdb.persistence.conformity import conforms, kinds_of_fields
 from neuralkdb.persistence.errors import ModelFileError, require

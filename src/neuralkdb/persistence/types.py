@@ -17,6 +17,7 @@ from neuralkdb.parameters.conditional import Conditional
 from neuralkdb.parameters.context_trees import ContextTrees
 from neuralkdb.parameters.counted import BackOff, Counted, CountedLaw, Laplace, MEstimate
 from neuralkdb.parameters.embeddings import EmbeddedLaw, Embeddings
+from neuralkdb.parameters.offsets import Offsets
 from neuralkdb.parameters.regressions import Numbers, Regressions
 from neuralkdb.parent_set_model import ParentSetModel, ParentSetStatistics
 from neuralkdb.structures.independent import Independent
@@ -44,6 +45,6 @@ storable(DenseTable, SparseTable, PackedCounts, TableStatistics, ClassStatistics
 storable(Conditional, CountedLaw, EmbeddedLaw, Embeddings, Counted, MEstimate, Laplace, BackOff)
 storable(NetworkModel, Root, AveragedModel, PerClassModel, ParentSetModel, EmbeddingNet)
 storable(KnownInformation, PlainModel, Pool, WeightedModel, WeightedNetworkModel, Weights)
-storable(ContextTrees, Regressions, Numbers)
+storable(ContextTrees, Regressions, Numbers, Offsets)
 storable(Independent, Tree, KDependence, RotatedKDependence, KDependencePerClass, SuperParents, ExpandedSuperParents)
 storable(SelectiveKDependence, SuperParentTree)
