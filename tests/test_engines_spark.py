@@ -188,5 +188,7 @@ def test_a_master_that_is_not_there_is_named(tmp_path, capsys):
     asked = ["fit", str(tmp_path / "a.parquet"), "--target", "y", "-o", str(tmp_path / "m.nkdb"), "--engine", "spark"]
     assert main([*asked, "--master", f"spark://127.0.0.1:{port}"]) == 2
     assert f"There is no Spark master at spark://127.0.0.1:{port}" in capsys.readouterr().err
+    assert main([*asked, "--master", "127.0.0.1:7077"]) == 2
+    assert "127.0.0.1:7077 is no Spark master: name one as spark://host:7077" in capsys.readouterr().err
     assert main(asked) == 2
     assert "name it with --master" in capsys.readouterr().err

@@ -45,6 +45,7 @@ MICROSECONDS = {
 }
 
 MOST_COLUMNS = 32  # whose values are counted in one pass, since Spark limits the size of an answer
+MASTERS = ("spark://", "k8s://", "yarn", "local")
 SQL_TYPES = {"b": "boolean", "i": "bigint", "u": "bigint", "f": "double"}  # of labels
 
 
@@ -220,6 +221,8 @@ def connect(master: str) -> Any:
 
 def _check_reachable(master: str) -> None:
     """Spark itself tries for minutes."""
+    if not master.startswith(MASTERS):
+        raise EngineError(f"{master} is no Spark master: name one as spark://host:7077, k8s://..., yarn or local[4].")
     scheme, _, address = master.partition("://")
     if scheme != "spark":
         return
