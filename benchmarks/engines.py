@@ -1,7 +1,7 @@
 """Tables larger than memory, and Spark beside DuckDB.
 
     python benchmarks/engines.py make --rows 50000000     a Parquet folder, mixed types, some missing
-    python benchmarks/engines.py fit [MODEL]              KDB and NeuralKDB with DuckDB, or SKDB: seconds and peak memory
+    python benchmarks/engines.py fit [MODEL]              KDB and NeuralKDB, or SKDB, with DuckDB: seconds, peak memory
     python benchmarks/engines.py equal                    a part of a million rows, in the engine and in memory
     python benchmarks/engines.py spark [PATH:TARGET ...]  Spark with two workers beside DuckDB, 10 files of a folder
     python benchmarks/engines.py docs                     write the results into docs/measurements.md
