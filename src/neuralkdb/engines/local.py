@@ -36,10 +36,10 @@ class LocalEngine(UnitingEngine):
         return self.batches(native, n_rows) if hasattr(native, STREAMING) else iter([lazy.collect().to_native()])
 
     def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
-        """Batches of a streamed query."""
+        """Arrow tables of a streamed query, text in a type that every version can write."""
         if not hasattr(native, STREAMING):
             raise EngineError(f"Tables of {self.name} cannot be streamed: write them as Parquet and pass the path.")
-        yield from native.collect_batches(chunk_size=n_rows, maintain_order=True)
+        yield from (batch.to_arrow() for batch in native.collect_batches(chunk_size=n_rows, maintain_order=True))
 
 
 def temporary_file(close: ExitStack) -> Path:
