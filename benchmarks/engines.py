@@ -148,6 +148,7 @@ def spark(sources: list[str]) -> None:
     """Two workers beside DuckDB; then again, and one of them is killed while it counts."""
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
     settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}
     session = builder.config(map=settings).getOrCreate()
