@@ -40,6 +40,7 @@ VARIANTS: dict[str, Callable[[], Patches]] = {
     "as it is": list,
     "no NeuralKDB members": lambda: [(members, "EVERY", NEVER)],
     "no regressions of numbers": lambda: [(members.Fitter, "_lines", lambda self, plan: [])],
+    "no offsets of cells": lambda: [(members, "CORRECTED", 0)],
     "no discriminative weights": lambda: [(members, "Weighting", lambda pull: Weighting(1e9, 1e9))],
     "one weight a feature, not one a class": lambda: [(members, "Weighting", OneForAllClasses)],
     "weights without leaving rows out": lambda: [(members, "leave_one_out_terms", terms_with_the_row)],
@@ -77,7 +78,7 @@ def terms_with_the_row(parts, rows, n_classes):  # type: ignore[no-untyped-def]
     return leave_one_out_terms([Nothing(part) for part in parts], rows, n_classes)
 
 
-def first_cut_points(number: int, seed: int) -> object:
+def first_cut_points(number: int, seed: int, n_intervals: int) -> object:
     """Those of the first member."""
     return members.MinimumDescriptionLength(10)
 

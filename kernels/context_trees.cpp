@@ -6,24 +6,12 @@
 //
 // A context stores log P_0, or log P_j - log P_{j-1}, for the classes and the values of the child that occur in it,
 // and for a value that does not. A row's log P is the sum over the contexts that it falls into, one a level.
-#include <nanobind/stl/optional.h>
+#include "context_trees.hpp"
 
 #include <cmath>
 #include <numeric>
-#include <optional>
-
-#include "kernels.hpp"
-#include "lanes.hpp"
 
 namespace {
-
-constexpr size_t BLOCK = 512;
-
-// One context: where its children, its values, its classes and its entries stand, and how many there are.
-struct Context {
-    uint32_t first_child, n_children, first_value, n_values, first_class, n_classes, first_entry, parent;
-};
-constexpr size_t FIELDS = sizeof(Context) / sizeof(uint32_t);
 
 struct Trees {
     std::vector<int64_t> roots;      // (families + 1,)
@@ -36,18 +24,6 @@ struct Trees {
     std::vector<double> base;        // P(x) of each family's values, end to end
     std::vector<int64_t> first_base; // (families + 1,)
 };
-
-// The position of `wanted` among ascending numbers; -1 if it is not there.
-INLINE int64_t position(const uint32_t* numbers, uint32_t count, uint32_t wanted) {
-    if (wanted < count && numbers[wanted] == wanted) return wanted;  // all lower numbers are there
-    if (count <= 8) {
-        for (uint32_t i = 0; i < count; ++i)
-            if (numbers[i] == wanted) return i;
-        return -1;
-    }
-    const uint32_t* found = std::lower_bound(numbers, numbers + count, wanted);
-    return found != numbers + count && *found == wanted ? found - numbers : -1;
-}
 
 template <typename Code>
 class Grower {
@@ -248,127 +224,11 @@ nb::tuple grow_trees(Columns<const Code> codes, Vector<const Code> classes, Vect
                           as_numpy(std::move(trees.base), {n_base}));
 }
 
-// The trees as they come back from Python, and the families they are of.
-struct Forest {
-    const int64_t* roots;
-    const Context* contexts;
-    const uint32_t* codes;
-    const uint32_t* values;
-    const uint32_t* classes;
-    const float* logs;
-    const int64_t* variables;
-    const int64_t* starts;
-    const int64_t* cardinalities;
-    size_t n_families;
-
-    Forest(Vector<const int64_t> roots_, Matrix<const uint32_t> contexts_, Vector<const uint32_t> codes_,
-           Vector<const uint32_t> values_, Vector<const uint32_t> classes_, Vector<const float> logs_,
-           Vector<const int64_t> variables_, Vector<const int64_t> starts_, Vector<const int64_t> cardinalities_)
-        : roots(roots_.data()), contexts(reinterpret_cast<const Context*>(contexts_.data())), codes(codes_.data()),
-          values(values_.data()), classes(classes_.data()), logs(logs_.data()), variables(variables_.data()),
-          starts(starts_.data()), cardinalities(cardinalities_.data()), n_families(starts_.shape(0) - 1) {}
-
-    // Calls `visit(context, slot)` for every context that the row falls into; slot 0 is a value not seen there.
-    template <typename Code, typename Visit>
-    INLINE void walk(size_t family, const Code* codes_of_rows, size_t n_rows, size_t row, Visit&& visit) const {
-        const int64_t* variable = variables + starts[family];
-        const size_t n_parents = static_cast<size_t>(starts[family + 1] - starts[family]) - 1;
-        const uint32_t value = codes_of_rows[static_cast<size_t>(variable[n_parents]) * n_rows + row];
-        if (value == cardinalities[variable[n_parents]]) return;
-        const Context* context = contexts + roots[family];
-        for (size_t level = 0;; ++level) {
-            visit(*context, static_cast<size_t>(position(values + context->first_value, context->n_values, value) + 1));
-            if (level == n_parents || context->n_children == 0) return;
-            const uint32_t code = codes_of_rows[static_cast<size_t>(variable[level]) * n_rows + row];
-            const int64_t child = position(codes + context->first_child, context->n_children, code);
-            if (child < 0) return;
-            context = contexts + context->first_child + child;
-        }
-    }
-};
-
-// Adds the weighted log-probabilities of every family to each row, (rows, classes).
-template <typename Code>
-void add_tree_terms(Vector<const int64_t> roots, Matrix<const uint32_t> contexts, Vector<const uint32_t> reached,
-                    Vector<const uint32_t> values, Vector<const uint32_t> seen, Vector<const float> logs,
-                    Vector<const int64_t> variables, Vector<const int64_t> starts, Vector<const int64_t> cardinalities,
-                    Matrix<const double> weights, Columns<const Code> codes, Matrix<double> out) {
-    const Forest forest(roots, contexts, reached, values, seen, logs, variables, starts, cardinalities);
-    const size_t n_rows = codes.shape(0), n_classes = out.shape(1);
-    nb::gil_scoped_release release;
-    for (size_t first = 0; first < n_rows; first += BLOCK) {
-        const size_t end = std::min(first + BLOCK, n_rows);
-        for (size_t family = 0; family < forest.n_families; ++family) {
-            const double* weight = weights.data() + family * n_classes;
-            for (size_t row = first; row < end; ++row) {
-                double* target = out.data() + row * n_classes;
-                forest.walk(family, codes.data(), n_rows, row, [&](const Context& context, size_t slot) {
-                    const float* change = forest.logs + context.first_entry + slot * context.n_classes;
-                    const uint32_t* label = forest.classes + context.first_class;
-                    for (uint32_t c = 0; c < context.n_classes; ++c) target[label[c]] += weight[label[c]] * change[c];
-                });
-            }
-        }
-    }
-}
-
-using Terms = nb::ndarray<float, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
-
-// Log-probabilities of every family for rows that were counted, each left out of its own class, into `terms`:
-// (blocks of LANES rows, families, classes, LANES).
-template <typename Code>
-void leave_one_out_terms(
-    Vector<const int64_t> roots, Matrix<const uint32_t> contexts, Vector<const uint32_t> reached,
-    Vector<const uint32_t> values, Vector<const uint32_t> seen, Vector<const float> logs,
-    Vector<const int64_t> variables, Vector<const int64_t> starts, Vector<const int64_t> cardinalities,
-    Vector<const double> weights, Vector<const int64_t> first_base, Vector<const double> base, double strength,
-    Columns<const Code> codes, Vector<const Code> classes, Vector<const double> removed, Terms terms, size_t first_family) {
-    const Forest forest(roots, contexts, reached, values, seen, logs, variables, starts, cardinalities);
-    const size_t n_rows = codes.shape(0), n_terms = terms.shape(1), n_classes = terms.shape(2);
-    if (terms.shape(0) * LANES < n_rows || n_terms < first_family + forest.n_families)
-        throw nb::value_error("there is no room for the terms");
-    nb::gil_scoped_release release;
-    for (size_t family = 0; family < forest.n_families; ++family) {
-            const int64_t child = variables(static_cast<size_t>(starts(family + 1)) - 1);
-            const Code* column = codes.data() + static_cast<size_t>(child) * n_rows;
-            for (size_t row = 0; row < n_rows; ++row) {
-                float* target = terms.data() + ((row / LANES) * n_terms + first_family + family) * n_classes * LANES + row % LANES;
-                const uint32_t own = classes(row);
-                double probability = 0;
-                bool known = false;
-                forest.walk(family, codes.data(), n_rows, row, [&](const Context& context, size_t slot) {
-                    const float* change = forest.logs + context.first_entry + slot * context.n_classes;
-                    const uint32_t* label = forest.classes + context.first_class;
-                    for (uint32_t c = 0; c < context.n_classes; ++c) target[label[c] * LANES] += change[c];
-                    const int64_t c = position(label, context.n_classes, own);
-                    if (c < 0) return;
-                    if (!known) probability = base(static_cast<size_t>(first_base(family)) + column[row]);
-                    known = true;
-                    const double* weight = weights.data() + context.first_entry;
-                    const double cell = slot ? weight[slot * context.n_classes + static_cast<size_t>(c)] : 0.0;
-                    probability = (std::max(cell - removed(row), 0.0) + strength * probability) /
-                                  (std::max(weight[c] - removed(row), 0.0) + strength);
-                });
-                if (known) target[own * LANES] = static_cast<float>(std::log(probability));
-            }
-    }
-}
-
 template <typename Code>
 void bind_codes(nb::module_& module) {
     module.def("grow_trees", &grow_trees<Code>, nb::arg("codes").noconvert(), nb::arg("classes").noconvert(),
                nb::arg("weights").noconvert(), nb::arg("variables"), nb::arg("starts"), nb::arg("cardinalities"),
                nb::arg("n_classes"), nb::arg("strength"), nb::arg("least_weight"));
-    module.def("add_tree_terms", &add_tree_terms<Code>, nb::arg("roots"), nb::arg("contexts"), nb::arg("reached"),
-               nb::arg("values"), nb::arg("seen"), nb::arg("logs"), nb::arg("variables"), nb::arg("starts"),
-               nb::arg("cardinalities"), nb::arg("weights"), nb::arg("codes").noconvert(),
-               nb::arg("out").noconvert());
-    module.def("leave_one_out_terms", &leave_one_out_terms<Code>, nb::arg("roots"), nb::arg("contexts"),
-               nb::arg("reached"), nb::arg("values"), nb::arg("seen"), nb::arg("logs"), nb::arg("variables"),
-               nb::arg("starts"), nb::arg("cardinalities"), nb::arg("weights"), nb::arg("first_base"),
-               nb::arg("base"), nb::arg("strength"), nb::arg("codes").noconvert(), nb::arg("classes").noconvert(),
-               nb::arg("removed"),
-               nb::arg("terms").noconvert(), nb::arg("first_family"));
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ void bind_scoring(nb::module_& module);
 void bind_parent_sets(nb::module_& module);
 void bind_parent_set_scoring(nb::module_& module);
 void bind_context_trees(nb::module_& module);
+void bind_context_tree_terms(nb::module_& module);
 void bind_regressions(nb::module_& module);
 void bind_weighting(nb::module_& module);
 void bind_offsets(nb::module_& module);

@@ -15,6 +15,7 @@ NB_MODULE(_kernels, module) {
     bind_parent_sets(module);
     bind_parent_set_scoring(module);
     bind_context_trees(module);
+    bind_context_tree_terms(module);
     bind_regressions(module);
     bind_weighting(module);
     bind_offsets(module);

@@ -76,6 +76,9 @@ def is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in {"NAType", "NaTType"} or _differs(value)
 
 
+PART = 2**18  # rows that are worked on at once: their temporary copies stay at hand
+
+
 def dictionary(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.integer]]:
     """The distinct values as Python objects, each once, and the position of every row's."""
     if values.dtype.kind in "biu" and len(values):
@@ -92,11 +95,19 @@ def _number_off_integers(values: NDArray[Any]) -> tuple[list[Any], NDArray[np.in
     if highest - lowest > len(values) or values.dtype.kind == "b":
         levels, positions = np.unique(values, return_inverse=True)
         return levels.tolist(), positions
-    # Unsigned numbers wrap around, so that no difference of any type overflows.
-    above = (values.astype(np.uint64) - values.min().astype(np.uint64)).astype(np.int64)
-    present = np.bincount(above) > 0
-    known = [lowest + step for step in np.flatnonzero(present).tolist()]
-    return known, (np.cumsum(present) - 1)[above]
+    present, positions = np.zeros(highest - lowest + 1, bool), np.empty(len(values), np.uint32)
+    parts = [slice(first, first + PART) for first in range(0, len(values), PART)]
+    for rows in parts:
+        present[_above(values[rows], lowest)] = True
+    numbers = np.cumsum(present, dtype=np.uint32) - np.uint32(1)
+    for rows in parts:
+        positions[rows] = numbers[_above(values[rows], lowest)]
+    return [lowest + step for step in np.flatnonzero(present).tolist()], positions
+
+
+def _above(values: NDArray[Any], lowest: int) -> NDArray[np.int64]:
+    """How far integers are above the lowest; unsigned numbers wrap around, so that no difference overflows."""
+    return (values.astype(np.uint64) - np.uint64(lowest % 2**64)).astype(np.int64)
 
 
 def _number_off(cells: Iterable[Any], n_cells: int) -> tuple[list[Any], NDArray[np.int64]]:

@@ -16,6 +16,8 @@ from neuralkdb.tables import DenseTable, SparseTable, Table, code_type, dense_li
 
 Request = tuple[int, ...]  # the features of a table, the class always counted with them
 
+PART = 2**18  # rows whose classes are counted at once: temporary copies of them stay at hand
+
 
 @dataclass(frozen=True)
 class CodedRows:
@@ -172,7 +174,10 @@ class ArrayCounts:
 
     def class_weights(self) -> Floats:
         """N(y), (classes,)."""
-        return np.bincount(self.classes, self.weights, minlength=self.n_classes).astype(float)
+        parts = [slice(first, first + PART) for first in range(0, len(self.classes), PART)]
+        weights = [None if self.weights is None else self.weights[rows] for rows in parts]
+        counts = [np.bincount(self.classes[rows], w, self.n_classes) for rows, w in zip(parts, weights, strict=True)]
+        return np.sum(counts, axis=0, dtype=float) if counts else np.zeros(self.n_classes)
 
     def tables(self, requests: Sequence[Request]) -> list[Table]:
         """One table per request."""

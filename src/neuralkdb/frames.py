@@ -48,9 +48,12 @@ def read_target(y: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     if labels.dtype.kind == "O":
         _check_labels(dictionary(labels)[0])
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
     levels, positions = dictionary(labels)
-    classes, order = np.unique(np.array(levels, labels.dtype), return_inverse=True)
+    distinct = np.array(levels, labels.dtype)
+    check_classification_targets(labels if len(labels) < 4 * len(levels) else np.tile(distinct, 3))
+    classes, order = np.unique(distinct, return_inverse=True)
+    if np.array_equal(order, np.arange(len(order))):
+        return classes, positions.astype(np.uint32, copy=False)
     return classes, order.astype(np.uint32)[positions]
 
 

@@ -165,14 +165,18 @@ def _shares(trained: list[Trained], rows: CodedRows, n_classes: int) -> tuple[tu
     kinds = [[each for each in trained if each.is_embedded == kind] for kind in (False, True)]
     kinds = [kind for kind in kinds if kind]
     said = [[(each.held_out, each.log_posteriors) for each in kind] for kind in kinds]
-    said.append([(each.held_out, each.correction.said) for each in trained if each.correction])
-    means, known = zip(*(_held_out_means(each, len(rows.classes), n_classes) for each in said), strict=True)
+    corrections = [(each.held_out, each.correction.said) for each in trained if each.correction]
+    means, known = zip(
+        *(_held_out_means(each, len(rows.classes), n_classes) for each in [*said, corrections] if each), strict=True
+    )
     chosen = np.flatnonzero(np.logical_and.reduce(known))
     prior = np.array([len(kind) / len(trained) for kind in kinds])
-    *posteriors, correction = (mean[chosen] for mean in means)
-    best = best_shares(posteriors, some(rows, chosen), prior, [correction]) if len(chosen) else np.append(prior, 0.0)
-    of_kind = {kind[0].is_embedded: share / len(kind) for kind, share in zip(kinds, best.tolist(), strict=False)}
-    return tuple(of_kind[each.is_embedded] for each in trained), float(best[-1])
+    if len(chosen) == 0:
+        return tuple(1.0 / len(trained) for _ in trained), 0.0
+    posteriors = [mean[chosen] for mean in means]
+    best = best_shares(posteriors[: len(kinds)], some(rows, chosen), prior, posteriors[len(kinds) :]).tolist()
+    of_kind = {kind[0].is_embedded: share / len(kind) for kind, share in zip(kinds, best, strict=False)}
+    return tuple(of_kind[each.is_embedded] for each in trained), sum(best[len(kinds) :])
 
 
 def _held_out_means(
