@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 THREADS = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "POLARS_MAX_THREADS"]
-WALL_FACTOR = 12  # how much longer than its processor time a process may take by the clock
+WALL_FACTOR = 60  # how much longer than its processor time a process may take by the clock
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Limits:
 
 
 class CellError(Exception):
-    """A process without an answer, and why: time, memory, or the last line it wrote about an error."""
+    """A process without an answer, and why: the limit that it met, or the last line it wrote about an error."""
 
 
 def answer(arguments: Sequence[str], limits: Limits | None = None, cwd: Path | None = None) -> Any:
@@ -52,19 +52,19 @@ def answer(arguments: Sequence[str], limits: Limits | None = None, cwd: Path | N
             preexec_fn=limits.apply if limits else None,
         )
     except subprocess.TimeoutExpired:
-        raise CellError("time") from None
+        raise CellError(f"not in {wall} s by the clock") from None
     if done.returncode:
-        raise CellError(_reason(done))
+        raise CellError(_reason(done, limits))
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _reason(done: subprocess.CompletedProcess[str]) -> str:
-    if done.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
-        return "time"
+def _reason(done: subprocess.CompletedProcess[str], limits: Limits | None) -> str:
+    if limits and done.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
+        return f"not in {limits.seconds} s"
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     last = lines[-1].strip() if lines else f"exit {done.returncode}"
     out_of_memory = "MemoryError" in last or "bad_alloc" in done.stderr or "can't allocate memory" in done.stderr
-    return "memory" if out_of_memory else last[:200]
+    return f"not in {limits.megabytes:,} MB" if limits and out_of_memory else last[:200]
 
 
 def peak_megabytes() -> float:

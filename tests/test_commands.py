@@ -394,3 +394,11 @@ def test_warnings_are_not_what_a_user_sees(table, capsys):
         warnings.simplefilter("always")
         run("evaluate", table, "--target", "code", "--models", "NaiveBayes", "--cv", "11")
     assert [str(each.message) for each in raised] == []
+
+
+def test_fit_points_out_columns_that_look_like_identifiers(tmp_path, capsys):
+    lines = [f"{row},k{row},{row % 25},{row % 2}" for row in range(50)]
+    (tmp_path / "rows.csv").write_text("\n".join(["number,key,size,y", *lines]))
+    assert run("fit", tmp_path / "rows.csv", "--target", "y", "--model", "KDB", "-o", tmp_path / "m.nkdb") == 0
+    said = {line.split()[0]: "an identifier?" in line for line in capsys.readouterr().out.splitlines() if line}
+    assert [said[name] for name in ("number", "key", "size")] == [True, True, False]

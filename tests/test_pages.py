@@ -21,7 +21,7 @@ QUIET = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr"),
 ]
-BROWSERS_OWN = re.compile(r"https?://[\w.]+\.(google|googleapis|gstatic|gvt1)\.com/")  # it looks for updates of itself
+BROWSERS_OWN = re.compile(r"https?://[\w.-]+\.(google|googleapis|gstatic|gvt1)\.com/")  # it looks for updates of itself
 NASTY = '<script>alert("1")</script>&\'"'
 
 
@@ -91,6 +91,18 @@ def test_the_terms_on_the_page_are_those_of_the_explanation():
     label = model.predict(X[7:8])[0]
     for name, value in model.explain(X[7:8]).strongest(0, label):
         assert re.search(rf"<span title=\"{name} [^\"]*\">.*?<b>{re.escape(f'{value:+.2f}')}</b>", page), name
+
+
+def test_dates_are_written_as_dates():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 300)
+    days = pd.to_datetime("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300) + 200 * (y % 3), unit="D")
+    X = pd.DataFrame({"since": days, **{f"size {j}": y + rng.normal(size=300) for j in range(3)}})
+    model = neuralkdb.KDBClassifier(discretization="quantile").fit(X, y)
+    page = report_page(model, X, y, "bought", "table.csv", rows=[3])
+    assert re.search(r"\(-inf, 20\d\d-\d\d-\d\d\)", page)
+    assert f"{days[3]:%Y-%m-%d}<" in page
+    assert "e+18" not in page
 
 
 def test_scores_and_mistakes_on_the_page_are_those_of_the_table():

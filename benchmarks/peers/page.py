@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from benchmarks.cells import results
-from benchmarks.peers.models import ON_CODES, OURS
+from benchmarks.peers.data import NAMES
+from benchmarks.peers.models import ON_CODES, OURS, bare, on_codes, on_tables
+from benchmarks.peers.pictures import draw_codes, draw_tables
 from benchmarks.sections import DOCS, machine, markdown, write_section
 
 PAGE = DOCS / "benchmarks.md"
@@ -27,14 +30,21 @@ def write_page(file: Path) -> None:
     """All sections."""
     found = results(file)
     PICTURES.mkdir(exist_ok=True)
-    codes, tables = pairs(found[found.suite == "codes"]), found[found.suite == "tables"]
+    codes, tables = pairs(in_order(found, "codes", on_codes())), in_order(found, "tables", on_tables())
     write_section("versions", versions(), PAGE)
     write_section("codes", of_codes(codes), PAGE)
     write_section("tables", of_tables(tables), PAGE)
     write_section("better", better(codes, tables), PAGE)
     write_section("manners", manners(found), PAGE)
     write_section("ranks", ranks(tables), DOCS / "which-classifier.md")
-    draw_codes(codes)
+    draw_codes(codes, PICTURES / "codes.png")
+    draw_tables(tables, PICTURES / "tables.png")
+
+
+def in_order(found: pd.DataFrame, suite: str, models: Collection[str]) -> pd.DataFrame:
+    """The cells of a suite: small tables first, classifiers as they are listed."""
+    places = {name: place for names in (NAMES, models) for place, name in enumerate(names)}
+    return found[found.suite == suite].sort_values(["data", "model"], key=lambda names: names.map(places))
 
 
 def versions() -> str:
@@ -77,7 +87,7 @@ def compared(of: pd.DataFrame, data: str, mine: str, theirs: str) -> dict[str, o
 
 def of_codes(codes: pd.DataFrame) -> str:
     """A table for each method and peer."""
-    header = ["table", "accuracy", "points", "log-loss", "theirs", "fit", "predict"]
+    header = ["table", "accuracy", "points", "log-loss", "theirs", "fit, times", "predict, times"]
     parts = []
     for (method, peer), rows in codes.groupby(["method", "peer"], sort=False):
         lines = [[row.data, *figures(row)] for row in rows.itertuples()]
@@ -89,13 +99,13 @@ def figures(row: Any) -> list[str]:
     """What a row of the table says after its name."""
     if row.status != "measured":
         return [f"{row.accuracy:.2f}", short(row.status), f"{row.log_loss:.3f}", "", "", ""]
-    times = [f"{ratio:.3g} times" for ratio in (row.fit, row.predict)]
+    times = [f"{ratio:,.2f}" if ratio < 10 else f"{ratio:,.0f}" for ratio in (row.fit, row.predict)]
     return [f"{row.accuracy:.2f}", f"{row.points:+.2f}", f"{row.log_loss:.3f}", f"{row.their_log_loss:.3f}", *times]
 
 
 def short(status: str) -> str:
     """The limit that was met, or the kind of error."""
-    return status if status in {"time", "memory"} else status.split(":")[0][:40]
+    return status if status.startswith("not in ") else status.split(":")[0].split(".")[-1][:40]
 
 
 def of_tables(tables: pd.DataFrame) -> str:
@@ -103,7 +113,8 @@ def of_tables(tables: pd.DataFrame) -> str:
     names, models = list(tables.data.unique()), list(tables.model.unique())
     of = tables.set_index(["data", "model"])
     lines = [[model, *(outcome(of, data, model) for data in names)] for model in models]
-    return "Accuracy / log-loss / seconds of fitting.\n\n" + markdown(["classifier", *names], lines)
+    caption = "Accuracy / log-loss / seconds of fitting. An empty cell was not tried."
+    return f"{caption}\n\n" + markdown(["classifier", *names], lines)
 
 
 def outcome(of: pd.DataFrame, data: str, model: str) -> str:
@@ -125,11 +136,17 @@ def better(codes: pd.DataFrame, tables: pd.DataFrame) -> str:
     found = "\n".join(lines) or "- nothing"
     done, best = tables[tables.status == "measured"], []
     for data, rows in done.groupby("data", sort=False):
-        accurate, likely = rows.loc[rows.accuracy.idxmax()], rows.loc[rows.log_loss.idxmin()]
-        names = [f"{accurate.model} {100 * accurate.accuracy:.2f}", f"{likely.model} {likely.log_loss:.4f}"]
+        names = [first_of(rows, -100 * rows.accuracy, "{:.2f}"), first_of(rows, rows.log_loss, "{:.4f}")]
         best.append([data, *names, str(len(rows))])
     table = markdown(["table", "accuracy", "log-loss", "classifiers measured"], best)
     return f"{heads} in log-loss:\n\n{found}\n\nThe best on each table, of those that were measured:\n\n{table}"
+
+
+def first_of(rows: pd.DataFrame, figures: pd.Series[float], digits: str) -> str:
+    """The classifier with the smallest figure as it is written, or how many share it."""
+    written = figures.abs().map(digits.format)
+    names = rows.model[written == written[figures.idxmin()]]
+    return f"{names.iloc[0] if len(names) == 1 else f'{len(names)} classifiers'} {written[figures.idxmin()]}"
 
 
 def lost(row: Any) -> list[str]:
@@ -146,7 +163,7 @@ def lost(row: Any) -> list[str]:
 
 def manners(found: pd.DataFrame) -> str:
     """One row per classifier."""
-    behaved = found[found.suite == "behaviour"].set_index("model")
+    behaved = in_order(found, "behaviour", bare()).set_index("model")
     checked = found[found.suite == "checks"].set_index("model")
     lines = []
     for model, row in behaved.iterrows():
@@ -163,33 +180,18 @@ def failures(checked: pd.DataFrame, model: str) -> str:
 
 
 def ranks(tables: pd.DataFrame) -> str:
-    """Mean ranks of our classifiers, by log-loss."""
-    done = tables[(tables.status == "measured") & tables.model.str.startswith(f"{OURS} ")]
-    models = done.model.unique()
-    everywhere = done.groupby("data").filter(lambda rows: len(rows) == len(models))
+    """Mean ranks of our classifiers, by log-loss; who met a limit comes last."""
+    mine = tables[tables.model.str.startswith(f"{OURS} ")]
+    models = mine.model.unique()
+    everywhere = mine.groupby("data").filter(lambda rows: len(rows) == len(models))
     columns = ["log_loss", "accuracy", "fit", "predict"]
     signed = everywhere.assign(accuracy=-everywhere.accuracy)
-    mean = signed.groupby("data")[columns].rank().assign(model=signed.model).groupby("model").mean()
+    ranked = signed.groupby("data")[columns].rank(na_option="bottom").assign(model=signed.model)
+    stopped = everywhere[everywhere.status != "measured"].groupby("model").size()
     lines = [
-        [f"`{str(model).removeprefix(OURS).strip()}`", *(f"{value:.1f}" for value in row)]
-        for model, row in mean.sort_values("log_loss").iterrows()
+        [f"`{str(model).removeprefix(OURS).strip()}`", *(f"{value:.1f}" for value in row), str(stopped.get(model, 0))]
+        for model, row in ranked.groupby("model").mean().sort_values("log_loss").iterrows()
     ]
     caption = f"{', '.join(everywhere.data.unique())}.\n\n"
-    return caption + markdown(["classifier", "log-loss", "accuracy", "seconds to fit", "to predict"], lines)
-
-
-def draw_codes(codes: pd.DataFrame) -> None:
-    """How many times as long the peers take, table by table."""
-    import matplotlib.pyplot as plt
-
-    measured = codes[codes.status == "measured"].assign(name=lambda rows: rows.method + ", " + rows.peer)
-    names = list(dict.fromkeys(measured.name))
-    figure, both = plt.subplots(1, 2, figsize=(9, 0.35 * len(names) + 1.2), sharey=True, layout="constrained")
-    for axes, what in zip(both, ("fit", "predict"), strict=True):
-        for data, rows in measured.groupby("data", sort=False):
-            axes.plot(rows[what], [names.index(name) for name in rows.name], "o", alpha=0.7, label=data)
-        axes.axvline(1, color="black", linewidth=1)
-        axes.set(xscale="log", title=f"{what}: their time / ours", yticks=range(len(names)), yticklabels=names)
-    both[0].invert_yaxis()
-    both[1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(PICTURES / "codes.png", dpi=110, metadata={"Software": None})
+    header = ["classifier", "log-loss", "accuracy", "seconds to fit", "to predict", "tables on which it met a limit"]
+    return caption + markdown(header, lines)

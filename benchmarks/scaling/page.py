@@ -14,6 +14,7 @@ PAGE = DOCS / "limits.md"
 PICTURES = DOCS / "limits"
 POWERS = ("rows", "features", "values", "classes")
 PANELS = {"fit": "seconds to fit", "predict": "seconds to predict", "growth": "megabytes that fitting adds"}
+COLORS = [*(f"C{number}" for number in range(10)), "black"]  # one for each of MODELS
 OVERHEAD = 0.005  # seconds below which what is measured is the way to the work
 
 
@@ -70,7 +71,7 @@ def slowest(found: pd.DataFrame) -> str:
     ]
     longest = sorted(lines, key=lambda line: -float(line[3].split()[0]))[:10]
     stopped = [f"{row.model} at {row.axis} = {row.size:,} ({row.status.split(':')[0]})" for row in stopped_cells(found)]
-    limits = f"\n\nStopped by the limits of half a minute and of 8 GB: {'; '.join(stopped) or 'nothing'}."
+    limits = f"\n\nStopped by a limit: {'; '.join(stopped) or 'nothing'}."
     return markdown(["classifier", "at", "what", "time"], longest) + limits
 
 
@@ -117,8 +118,9 @@ def draw(rows: pd.DataFrame, axis: str) -> None:
         for number, name in enumerate(MODELS):
             mine = rows[(rows.model == name) & (rows[what] > 0)].sort_values("size")
             if len(mine):
-                axes.plot(mine["size"], mine[what], "o-", markersize=3, linewidth=1, color=f"C{number}", label=name)
-                draw_theory(axes, mine, what, axis, name, f"C{number}")
+                color = COLORS[number]
+                axes.plot(mine["size"], mine[what], "o-", markersize=3, linewidth=1, color=color, label=name)
+                draw_theory(axes, mine, what, axis, name, color)
         axes.set(xscale="log" if axis != "k" else "linear", yscale="log", xlabel=axis, title=title)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small")

@@ -7,7 +7,7 @@ no code, a category that fit did not see included, is coded as the cardinality: 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -70,7 +70,11 @@ class Intervals:
     @property
     def labels(self) -> tuple[str, ...]:
         """Intervals such as "[0.8, 1.7)", and "missing"."""
-        ends = ["-inf", *(f"{cut:.6g}" for cut in self.cuts), "inf"][: self.n_intervals + 1]
+        return self.labelled(lambda cut: f"{cut:.6g}")
+
+    def labelled(self, write: Callable[[float], str]) -> tuple[str, ...]:
+        """The labels with cut points as they are written here."""
+        ends = ["-inf", *map(write, self.cuts), "inf"][: self.n_intervals + 1]
         intervals = [f"[{low}, {high})" for low, high in pairwise(ends)]
         intervals[:1] = [label.replace("[-inf", "(-inf") for label in intervals[:1]]
         return (*intervals, "missing")[: self.cardinality]

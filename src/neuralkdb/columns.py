@@ -172,6 +172,12 @@ def read_times(name: str, values: NDArray[Any]) -> Column:
     return Column(name, np.where(np.isnat(values), np.nan, nanoseconds))
 
 
+def written_time(nanoseconds: float) -> str:
+    """A time since 1970 as text, its day alone if that is all it says."""
+    text = str(np.datetime64(int(nanoseconds), "ns").astype("datetime64[s]"))
+    return text.removesuffix("T00:00:00").replace("T", " ")
+
+
 def read_objects(name: str, values: NDArray[Any]) -> Column:
     """Numbers where all that is not missing is a number, times likewise, categories otherwise."""
     levels, positions = dictionary(values)

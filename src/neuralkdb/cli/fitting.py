@@ -17,6 +17,7 @@ EXAMPLES = """\
 """
 NOTHING = "-"
 WIDEST = 44  # characters of an example
+FEWEST_IDENTIFIERS = 20  # rows, more than which are needed to tell
 
 
 def add_to(commands: Commands) -> None:
@@ -155,21 +156,29 @@ def _column(name: str, coder: Any, column: Any) -> tuple[str, str, str, str, str
     if isinstance(coder, Intervals):
         kind = "date, in intervals" if column.dtype.kind == "M" else "number, in intervals"
         labels = _interval_labels(coder, column)
-    elif coder.cardinality > max(len(column) / 2, 20):
-        kind = "category (an identifier? then --ignore it)"
+    if _looks_like_an_identifier(coder, column):
+        kind += " (an identifier? then --ignore it)"
     missing = column.isna().mean()
     example = shortened(", ".join(labels), WIDEST) or NOTHING
     return (shortened(name, 30), kind, str(len(labels)), f"{missing:.1%}" if missing else NOTHING, example)
 
 
+def _looks_like_an_identifier(coder: Any, column: Any) -> bool:
+    """Whether most rows have a category of their own, or every row a whole number of its own."""
+    from neuralkdb.coders import Intervals
+
+    if len(column) <= FEWEST_IDENTIFIERS:
+        return False
+    if isinstance(coder, Intervals):
+        return bool(column.dtype.kind in "iu" and column.is_unique)
+    return bool(coder.cardinality > max(len(column) / 2, FEWEST_IDENTIFIERS))
+
+
 def _interval_labels(coder: Any, column: Any) -> list[str]:
     """Intervals as a person would write them; dates as dates."""
-    import numpy as np
-
-    def written(cut: float) -> str:
-        return str(np.datetime64(int(cut), "ns").astype("datetime64[D]")) if column.dtype.kind == "M" else f"{cut:.6g}"
+    from neuralkdb.columns import written_time
 
     if not coder.n_intervals:
         return []
-    cuts = [written(cut) for cut in coder.cuts]
+    cuts = [written_time(cut) if column.dtype.kind == "M" else f"{cut:.6g}" for cut in coder.cuts]
     return ["all"] if not cuts else [f"< {cuts[0]}", *(f"< {cut}" for cut in cuts[1:]), f"≥ {cuts[-1]}"]

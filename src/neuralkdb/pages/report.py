@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neuralkdb.coders import Intervals
+from neuralkdb.coders import Coder, Intervals
+from neuralkdb.columns import written_time
 from neuralkdb.evaluation import UNKNOWN, calibration, class_numbers, scores_of
 from neuralkdb.layout import arc_diagram, has_two_dimensions
 from neuralkdb.network import Floats
@@ -62,7 +63,14 @@ class Judged:
         value = self.X.iloc[row, feature] if hasattr(self.X, "iloc") else self.X[row, feature]
         if value is None or value != value:
             return "missing"
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
+        return f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
+
+    def written(self, name: str, coder: Coder) -> dict[str, str]:
+        """The labels of a feature as a person would write them: dates as dates."""
+        dtype = self.X[name].dtype if hasattr(self.X, "iloc") else self.X.dtype
+        if isinstance(coder, Intervals) and getattr(dtype, "kind", "") == "M":
+            return dict(zip(coder.labels, coder.labelled(written_time), strict=True))
+        return dict(zip(coder.labels, coder.labels, strict=True))
 
     def rows(self, rows: Sequence[int]) -> Any:
         """Some of the rows."""
@@ -195,19 +203,21 @@ def _maps(judged: Judged, ranked: Sequence[str]) -> str:
     coders = dict(zip(judged.model._names, judged.model.members_[0].encoding.column_coders, strict=True))
     some = [name for name in ranked if FEWEST_VALUES <= coders[name].cardinality <= MOST_VALUES]
     chosen = sorted(some, key=lambda name: isinstance(coders[name], Intervals))
-    maps = list(islice(filter(None, (_map(judged.model, name) for name in chosen)), MOST_MAPS))
+    written = ((name, judged.written(name, coders[name])) for name in chosen)
+    maps = list(islice(filter(None, (_map(judged.model, name, labels) for name, labels in written)), MOST_MAPS))
     if not maps:
         return ""
     caption = "Values that occur in the same contexts lie close together; larger points are more frequent values."
     return section("Which values are alike", caption, f'<div class="cards">{"".join(maps)}</div>')
 
 
-def _map(model: Any, name: str) -> str:
+def _map(model: Any, name: str, written: dict[str, str]) -> str:
     try:
         labels, similar, weights = value_similarities(model, name)
     except ValueError:  # a model without probabilities of this feature
         return ""
-    return embedding_map(str(name), labels, similar, weights) if has_two_dimensions(similar) else ""
+    texts = [written[label] for label in labels]
+    return embedding_map(str(name), texts, similar, weights) if has_two_dimensions(similar) else ""
 
 
 def _telling_rows(judged: Judged) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +16,7 @@ from neuralkdb.tables import Table
 
 TIE = 1e-9  # log joints closer than this are equal
 BLOCK_ENTRIES = 2**17  # rows x classes scored at once
+MANY_CLASSES = 8  # from which on a reduction within each row is the faster one
 
 
 class LeaveOneOut(Protocol):
@@ -42,9 +45,42 @@ def log_prior(counts: Counts, rows: CodedRows) -> Floats:
     return log(weights / np.where(total > 0, total, 1.0))
 
 
+def leave_one_out_logs(estimate: LeaveOneOut, table: Table, rows: CodedRows, variables: Sequence[int]) -> list[Floats]:
+    """Log P of a family with 0, 1, ... of its parents, for each row without itself, [(rows, classes), ...].
+
+    Rows alike in family and class have the same probabilities where one of each is left out: these are found once.
+    """
+    codes, removed = columns_of(rows, variables), removed_weights(rows)
+    kinds = _kinds(codes, rows.classes, table) if (removed == 1).all() else None
+    if kinds is None:
+        return [log(each) for each in estimate.leave_one_out(table, codes, rows.classes, removed)]
+    one, of_row = kinds
+    nested = estimate.leave_one_out(table, np.asfortranarray(codes[one]), rows.classes[one], removed[one])
+    return [log(each).take(of_row, axis=0) for each in nested]
+
+
+def _kinds(codes: Codes, classes: NDArray[np.intp], table: Table) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """A row of each kind, and the number of each row's kind; nothing where kinds may be about as many as rows."""
+    shape = (*(size + 1 for size in table.shape), table.n_classes)  # the code after the last is marginalized
+    if 2 * math.prod(shape) > len(classes):
+        return None
+    kind = np.ravel_multi_index((*codes.T, classes), shape)
+    one = np.full(math.prod(shape), -1)
+    one[kind] = np.arange(len(kind))
+    occurs = one >= 0
+    return one[occurs], (np.cumsum(occurs) - 1)[kind]
+
+
+def over_classes(combine: np.ufunc, values: Floats) -> Floats:
+    """The sum or the maximum over classes, (..., rows): a class at a time where they are so few that this is faster."""
+    if values.shape[-1] >= MANY_CLASSES:
+        return np.asarray(combine.reduce(values, axis=-1))
+    return np.asarray(reduce(combine, np.moveaxis(values, -1, 0)))
+
+
 def predicted(log_joint: Floats) -> NDArray[np.intp]:
     """The first class whose log joint is the largest, ties included, (..., rows)."""
-    largest = log_joint.max(axis=-1, keepdims=True)
+    largest = over_classes(np.maximum, log_joint)[..., None]
     return np.asarray((log_joint >= np.where(np.isneginf(largest), largest, largest - TIE)).argmax(axis=-1))
 
 

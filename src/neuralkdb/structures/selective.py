@@ -15,11 +15,10 @@ from neuralkdb.structures.k_dependence import closest_predecessors, descending
 from neuralkdb.structures.scoring import (
     LeaveOneOut,
     blocks,
-    columns_of,
-    log,
+    leave_one_out_logs,
     log_prior,
+    over_classes,
     predicted,
-    removed_weights,
 )
 from neuralkdb.tables import Table
 
@@ -64,9 +63,7 @@ class SelectiveKDependence:
         log_joint = np.repeat(log_prior(counts, rows)[None], depth, axis=0)
         losses = np.empty((len(families), depth))
         for number, (family, table) in enumerate(zip(families, tables, strict=True)):
-            codes = columns_of(rows, family.variables)
-            nested = self.estimate.leave_one_out(table, codes, rows.classes, removed_weights(rows))
-            terms = [log(probability) for probability in nested]
+            terms = leave_one_out_logs(self.estimate, table, rows, family.variables)
             for k in range(depth):
                 log_joint[k] += terms[min(k, len(terms) - 1)]
             losses[number] = LOSSES[self.loss](log_joint, rows) @ rows.weights
@@ -75,9 +72,9 @@ class SelectiveKDependence:
 
 def _squared_error(log_joint: Floats, rows: CodedRows) -> Floats:
     """(1 - P(y | x))^2, (models, rows); where every class is impossible P is uniform."""
-    largest = log_joint.max(axis=-1, keepdims=True)
+    largest = over_classes(np.maximum, log_joint)[..., None]
     shifted = np.exp(log_joint - np.where(np.isneginf(largest), 0.0, largest))
-    total = shifted.sum(axis=-1)
+    total = over_classes(np.add, shifted)
     own = shifted[:, np.arange(len(rows.classes)), rows.classes]
     posterior = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0 / log_joint.shape[-1])
     return np.asarray((1.0 - posterior) ** 2)

@@ -11,14 +11,13 @@ from neuralkdb.counting import CodedRows, Counts
 from neuralkdb.network import Family, Floats, Structure, single
 from neuralkdb.structures.scoring import (
     LeaveOneOut,
-    columns_of,
+    leave_one_out_logs,
     log_prior,
     predicted,
-    removed_weights,
     weighted_mean,
 )
 
-IMPOSSIBLE = 1e-300  # stands for zero, so that gains are finite
+IMPOSSIBLE = np.log(1e-300)  # stands for log 0, so that gains are finite
 
 
 @dataclass(frozen=True)
@@ -97,10 +96,8 @@ class _Search:
     def _terms(self, variables: tuple[int, ...]) -> list[Floats]:
         """Leave-one-out log-probabilities of a family with 0, 1, ... of its parents."""
         (table,) = self.counts.tables([variables])
-        codes = columns_of(self.rows, variables)
-        removed = removed_weights(self.rows)
-        nested = self.estimate.leave_one_out(table, codes, self.rows.classes, removed)
-        return [np.log(np.maximum(probability, IMPOSSIBLE)) for probability in nested]
+        nested = leave_one_out_logs(self.estimate, table, self.rows, variables)
+        return [np.maximum(logs, IMPOSSIBLE) for logs in nested]
 
     def _accuracy(self, log_joint: Floats) -> float:
         right: NDArray[np.bool_] = predicted(log_joint) == self.rows.classes

@@ -1,4 +1,7 @@
-"""Random fits and predictions of every classifier, with the extension module that is named: see soak.sh."""
+"""Random fits and predictions of every classifier, with the extension module that is named: see scripts/soak.sh.
+
+All kernels must have been called by then. Writes its count into docs/measurements.md if there are at least 10,000 fits.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,16 @@ import inspect
 import sys
 import time
 import warnings
+from collections import Counter
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
+from benchmarks.sections import machine, markdown, write_section
+
+WRITTEN_FROM = 10_000
+NEEDS_ALL_FROM = 500  # fits by which every kernel must have been called
 
 CHOICES = {
     "k": [0, 1, 2, 3, 5],
@@ -30,17 +40,34 @@ CHOICES = {
     "parent_dropout": [0.0, 0.3],
     "weight_decay": [0.0, 0.1],
     "early_stopping": [False, True],
+    "weighting": ["none", "discriminative"],
     "n_jobs": [1, 2, 3],
 }
 
 
-def use_kernels(path: str) -> None:
-    """Make this extension module the one that the library finds."""
+def use_kernels(path: str) -> Counter[str]:
+    """Make this extension module the one that the library finds; how often each of its functions is called from now."""
     spec = importlib.util.spec_from_file_location("neuralkdb._kernels", path)
     assert spec is not None
     assert spec.loader is not None
-    sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules[spec.name])
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    names = [name for name in dir(module) if not name.startswith("_")]
+    calls = Counter(dict.fromkeys(names, 0))
+    for name in names:
+        setattr(module, name, counted(getattr(module, name), name, calls))
+    return calls
+
+
+def counted(kernel: Callable[..., Any], name: str, calls: Counter[str]) -> Callable[..., Any]:
+    """The same function, which counts."""
+
+    @wraps(kernel)
+    def called(*arguments: Any, **options: Any) -> Any:
+        calls[name] += 1
+        return kernel(*arguments, **options)
+
+    return called
 
 
 def classifiers() -> list[type[Any]]:
@@ -104,22 +131,37 @@ def main() -> None:
     parser.add_argument("--process", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    use_kernels(given.kernels)
+    calls = use_kernels(given.kernels)
     all_classifiers = classifiers()
-    start, done = time.perf_counter(), 0
-    for number in range(given.first + given.process, given.first + given.fits, given.processes):
-        classifier = all_classifiers[number % len(all_classifiers)]
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                fit_and_predict(np.random.default_rng(number), classifier)
-        except BaseException:
-            print(f"fit {number}: {classifier.__name__}", file=sys.stderr)
-            raise
-        done += 1
+    numbers = range(given.first + given.process, given.first + given.fits, given.processes)
+    start = time.perf_counter()
+    for done, number in enumerate(numbers, 1):
+        try_fit(number, all_classifiers[number % len(all_classifiers)])
         if done % 500 == 0:
             print(f"{done} fits in {time.perf_counter() - start:.0f} s", flush=True)
-    kernels = sys.modules["neuralkdb._kernels"].__file__
-    print(f"{done} fits and predictions of {len(all_classifiers)} classifiers with {kernels}: no finding", flush=True)
+    never = [name for name, times in calls.items() if not times]
+    if never and len(numbers) >= NEEDS_ALL_FROM:
+        raise SystemExit(f"Never called: {', '.join(never)}")
+    report(len(numbers), len(all_classifiers), calls)
+
+
+def try_fit(number: int, classifier: type[Any]) -> None:
+    """One fit, named where it fails."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            fit_and_predict(np.random.default_rng(number), classifier)
+    except BaseException:
+        print(f"fit {number}: {classifier.__name__}", file=sys.stderr)
+        raise
+
+
+def report(n_fits: int, n_classifiers: int, calls: Counter[str]) -> None:
+    """What was tried, without a finding: a finding ends the process."""
+    header = ["fits and predictions", "classifiers", "kernels", "calls of kernels", "findings"]
+    table = markdown(header, [[f"{count:,}" for count in (n_fits, n_classifiers, len(calls), calls.total(), 0)]])
+    print(table, flush=True)
+    if n_fits >= WRITTEN_FROM:
+        write_section("soak", f"{table}\n\n{machine()}")
 
 
 if __name__ == "__main__":
