@@ -1,7 +1,7 @@
 """Tables larger than memory, and Spark beside DuckDB.
 
     python benchmarks/engines.py make --rows 50000000     a Parquet folder, mixed types, some missing
-    python benchmarks/engines.py fit                      KDB and NeuralKDB with DuckDB: seconds and peak memory
+    python benchmarks/engines.py fit [MODEL]              KDB and NeuralKDB, or SKDB, with DuckDB: seconds, peak memory
     python benchmarks/engines.py equal                    a part of a million rows, in the engine and in memory
     python benchmarks/engines.py spark [PATH:TARGET ...]  Spark with two workers beside DuckDB, 10 files of a folder
     python benchmarks/engines.py docs                     write the results into docs/measurements.md
@@ -17,13 +17,11 @@ import json
 import os
 import pickle
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -32,11 +30,13 @@ from sections import machine, markdown, write_section
 FOLDER = Path(os.environ.get("NEURALKDB_BENCHMARK", Path(__file__).parent / "data")) / "engines"
 RESULTS = FOLDER.with_suffix(".json")
 CHUNK = 1_000_000
+FEWEST_PARTS = 4  # that Spark gets a table in
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "KDB(2)": ("KDBClassifier", {"k": 2}),
     "NeuralKDB(2)": ("NeuralKDBClassifier", {"k": 2, "random_state": 0, "n_jobs": 2}),
 }
+SCORING = {"SKDB(2)": ("SKDBClassifier", {"k": 2})}  # to which the distinct coded rows are sent
 
 
 def chunk(number: int, n_rows: int) -> Any:
@@ -94,7 +94,7 @@ def fit_one(name: str, source: str, out: str = "") -> None:
     """Fit a model and print what it cost."""
     import neuralkdb
 
-    classifier, options = MODELS[name]
+    classifier, options = (MODELS | SCORING)[name]
     wall, cpu = time.perf_counter(), time.process_time()
     learned = getattr(neuralkdb, classifier)(**options).fit_table(source)
     cost = {"seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "megabytes": _peak_megabytes()}
@@ -145,9 +145,10 @@ def equal() -> None:
 
 
 def spark(sources: list[str]) -> None:
-    """Two workers beside DuckDB; one of them is killed while it counts."""
+    """Two workers beside DuckDB; then again, and one of them is killed while it counts."""
     from pyspark.sql import SparkSession
 
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
     settings = {"spark.sql.shuffle.partitions": "4", "spark.sql.session.timeZone": "UTC"}
     session = builder.config(map=settings).getOrCreate()
@@ -162,50 +163,33 @@ def beside_duckdb(session: Any, path: Path, target: str) -> None:
     import duckdb
     import pyarrow.parquet as pq
 
+    from losing import executor_lost_while_counting
     from neuralkdb import KDBClassifier
     from tabled import assert_same
 
     files = sorted(map(str, path.glob("*.parquet")))[:10] if path.is_dir() else [str(path)]
     n_rows = sum(pq.ParquetFile(file).metadata.num_rows for file in files)
 
-    def fit_in_spark() -> Any:
-        return KDBClassifier(k=2).fit_table(session.read.parquet(*files), target)
-
+    table = (
+        session.read.parquet(*files).repartition(FEWEST_PARTS)
+        if len(files) < FEWEST_PARTS
+        else (session.read.parquet(*files))
+    )
     one, there = timed(lambda: KDBClassifier(k=2).fit_table(duckdb.read_parquet(files), target))
-    print("DuckDB", there, flush=True)
-    other, here = timed(fit_in_spark)
-    print("Spark", here, flush=True)
+    other, here = timed(lambda: KDBClassifier(k=2).fit_table(table, target))
     assert_same(one, other)
     name = f"KDB(2), {path.stem}, {n_rows:,} rows, Spark and DuckDB"
     note(name, equal=True, **{"DuckDB [s]": round(there, 1), "Spark [s]": round(here, 1)})
-    killer = Timer(here * 0.6, kill_an_executor)
-    killer.start()
-    again, slower = timed(fit_in_spark)
-    killer.join()
+    with executor_lost_while_counting(session) as lost:
+        again, slower = timed(lambda: KDBClassifier(k=2).fit_table(table, target))
     assert_same(one, again)
-    note(f"{name}, an executor killed", equal=True, **{"Spark [s]": round(slower, 1)})
+    figures = {"tasks lost": sum(lost), "Spark [s]": round(slower, 1)}
+    note(f"{name}, an executor killed while it counts", equal=True, **figures)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     begin = time.perf_counter()
     return work(), time.perf_counter() - begin
-
-
-def kill_an_executor() -> None:
-    """Of this process's session: a Java process below this one that runs an executor backend."""
-    found = [pid for pid in below(os.getpid()) if "CoarseGrainedExecutorBackend" in command_of(pid)]
-    print("executors", found, "of which the first is killed", flush=True)
-    os.kill(found[0], signal.SIGKILL)
-
-
-def below(pid: int) -> list[int]:
-    """The processes that a process has started, and those started by them."""
-    children = [int(n) for task in Path(f"/proc/{pid}/task").iterdir() for n in (task / "children").read_text().split()]
-    return [each for child in children for each in (child, *below(child))]
-
-
-def command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
 
 
 def docs() -> None:

@@ -16,11 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 from rivals import FOUR, RESULTS, append, line_of, read_lines, uci
 from sections import DOCS, markdown, write_section
 
 from neuralkdb.classifiers import members
+from neuralkdb.paper.datasets import Dataset
+from neuralkdb.paper.protocol import LEAST_PROBABILITY, split_rows
 from neuralkdb.weighting import Weighting
 
 PAGE = DOCS / "flagship.md"
@@ -147,8 +150,36 @@ def behind(lines: pd.DataFrame) -> str:
     )
 
 
+def absent_classes(lines: pd.DataFrame) -> str:
+    """What the rows cost whose class is not among the training rows, and the log-loss where there are none."""
+    known = complete(lines, ["flagship", *FOUR])
+    shares = pd.Series({dataset.name: share_of_absent(dataset, sorted(known.seed.unique())) for dataset in uci([])})
+    without = known[known.dataset.isin(shares.index[shares == 0])].groupby(["model", "dataset"]).log_loss.mean()
+    means = without.groupby("model").mean()
+    best = means[list(FOUR)].idxmin()
+    return (
+        f"Test rows of a class that training did not show, on {(shares > 0).sum()} data sets, are "
+        f"{-np.log(LEAST_PROBABILITY) * shares.mean():.4f} of every log-loss above. On the other {(shares == 0).sum()} it is "
+        f"{means['flagship']:.4f}, and that of the best of the four {means[best]:.4f} ({NAMES[best]})."
+    )
+
+
+def share_of_absent(dataset: Dataset, seeds: list[int]) -> float:
+    """The mean share of test rows whose class no training row has."""
+    splits = [split_rows(dataset.n_rows, seed) for seed in seeds]
+    return float(np.mean([~np.isin(dataset.classes[test], dataset.classes[train]) for train, test in splits]))
+
+
+def cost(lines: pd.DataFrame) -> str:
+    """How long the largest data set takes, beside XGBoost."""
+    largest = list(uci([]))[-1].name
+    seconds = lines[lines.dataset == largest].groupby("model").fit.mean()
+    ratio = seconds["flagship"] / seconds["xgboost"]
+    return f"On {largest}, the largest, fitting takes {ratio:.1f} times the CPU seconds of XGBoost."
+
+
 def rivals_section(lines: pd.DataFrame) -> str:
-    parts = [comparison(lines, ["flagship", *FOUR]), behind(lines)]
+    parts = [comparison(lines, ["flagship", *FOUR]), behind(lines), absent_classes(lines), cost(lines)]
     ran = complete(lines, ["flagship", *FOUR, "catboost"])
     if len(ran):
         parts += ["Where CatBoost has a result:", comparison(lines, ["flagship", "catboost"])]

@@ -11,6 +11,7 @@ import polars as pl
 
 from every import mixed
 from neuralkdb.counting import PackedCounts
+from neuralkdb.engines.frame import Frame
 from neuralkdb.tables import DenseTable, SparseTable
 
 SOURCES = ["path", "relation", "polars"]
@@ -68,3 +69,19 @@ def assert_same_parts(one, other):
             assert_same_parts(getattr(one, each.name), getattr(other, each.name))
     elif not callable(one):
         assert one == other
+
+
+class Door:
+    """What went through the only way out of an engine."""
+
+    def __init__(self, monkeypatch):
+        self.rows = self.queries = 0
+        collect = Frame.collect
+
+        def counted(frame, lazy, doing):
+            answer = collect(frame, lazy, doing)
+            self.rows += len(next(iter(answer.values())))
+            self.queries += 1
+            return answer
+
+        monkeypatch.setattr(Frame, "collect", counted)

@@ -128,7 +128,7 @@ def broken(folder):
 
 def test_an_engine_that_fails_half_way_says_at_what_and_nothing_is_learned(tmp_path):
     classifier = nk.KDBClassifier()
-    with pytest.raises(EngineError, match=r"DuckDB failed while finding .*: Conversion Error: .*x,1"):
+    with pytest.raises(EngineError, match=r"DuckDB failed while finding .*: Conversion Error: .*\bx\b"):
         classifier.fit_table(broken(tmp_path))
     assert not hasattr(classifier, "members_")
     learned = nk.KDBClassifier().fit_table(lazy())
@@ -148,7 +148,7 @@ def test_predictions_are_written_whole_or_not_at_all(tmp_path):
     out = tmp_path / "out" / "predictions.parquet"
     out.parent.mkdir()
     out.write_text("what was there before")
-    with pytest.raises(EngineError, match=r"DuckDB failed while predicting: .*x,1"):
+    with pytest.raises(EngineError, match=r"DuckDB failed while predicting: .*\bx\b"):
         learned.predict_table(broken(tmp_path), out)
     assert out.read_text() == "what was there before"
     assert [path.name for path in out.parent.iterdir()] == ["predictions.parquet"]

@@ -8,9 +8,12 @@ import pytest
 
 import neuralkdb as nk
 from every import CLASSIFIERS, make
+from neuralkdb.engines.counts import TableCounts
 from neuralkdb.engines.frame import WEIGHT, Frame
+from neuralkdb.engines.local import LocalEngine
+from neuralkdb.engines.unions import CodedFrame
 from neuralkdb.tables import SparseTable
-from tabled import SOURCES, assert_same, in_memory, rows, source
+from tabled import SOURCES, Door, assert_same, in_memory, rows, source
 
 every_source = pytest.mark.parametrize("kind", SOURCES)
 
@@ -113,22 +116,6 @@ def test_tables_of_csv_and_duckdb_files_are_read(tmp_path):
     assert nk.TANClassifier().fit_table(f"{tmp_path}/rows.duckdb::other").classes_.tolist() == ["n"]
 
 
-class Door:
-    """What went through the only way out of an engine."""
-
-    def __init__(self, monkeypatch):
-        self.rows = self.queries = 0
-        collect = Frame.collect
-
-        def counted(frame, lazy, doing):
-            answer = collect(frame, lazy, doing)
-            self.rows += len(next(iter(answer.values())))
-            self.queries += 1
-            return answer
-
-        monkeypatch.setattr(Frame, "collect", counted)
-
-
 @every_source
 def test_nothing_but_the_cells_asked_for_leaves_an_engine(kind, tmp_path, monkeypatch):
     """Pairs and families are summed up from wider tables, which stay inside."""
@@ -143,11 +130,39 @@ def test_nothing_but_the_cells_asked_for_leaves_an_engine(kind, tmp_path, monkey
     assert door.queries == 6
 
 
+@every_source
+def test_learners_that_score_rows_see_them_a_few_at_a_time(kind, tmp_path, monkeypatch):
+    """The same rows in the same blocks as from memory, so that sums are the same to the last bit."""
+    monkeypatch.setattr("neuralkdb.structures.scoring.BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(TableCounts, "rows", lambda counts: pytest.fail("all rows were asked for"))
+    sizes = seen_blocks(monkeypatch)
+    for classifier in (nk.SKDBClassifier(k=2, loss="rmse"), nk.ESKDBClassifier(n_members=2, k=1, random_state=0)):
+        sizes.clear()
+        one, other, X = learned_twice(classifier, rows(1000), kind, tmp_path, weight="weight")
+        assert_same(one, other)
+        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+        assert len(sizes) > 5
+        assert max(sizes) == 64
+
+
+def seen_blocks(monkeypatch):
+    """How many rows came each time."""
+    blocks, sizes = TableCounts.blocks, []
+
+    def seen(counts, n_rows):
+        for block in blocks(counts, n_rows):
+            sizes.append(len(block.classes))
+            yield block
+
+    monkeypatch.setattr(TableCounts, "blocks", seen)
+    return sizes
+
+
 def test_coded_rows_are_let_go_when_the_fit_is_done_or_fails(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     nk.KDBClassifier().fit_table(source("path", rows(), tmp_path))
-    monkeypatch.setattr(Frame, "cells", lambda *_: 1 / 0)
+    monkeypatch.setattr(CodedFrame, "cells", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         nk.KDBClassifier().fit_table(source("path", rows(), tmp_path))
     assert not list((tmp_path / "temporary").iterdir())
@@ -155,8 +170,7 @@ def test_coded_rows_are_let_go_when_the_fit_is_done_or_fails(tmp_path, monkeypat
 
 def test_the_answer_has_a_weight_for_every_cell():
     frame = pl.LazyFrame({"f0": [0, 0, 1], "f1": [2, 2, 0], "class": [0, 0, 1]})
-    from neuralkdb.engines.engine import LocalEngine
-
-    (answer,) = Frame.of(frame, LocalEngine("polars")).cells([((0, 1), (0, 1))], {})
+    engine = LocalEngine("polars")
+    (answer,) = CodedFrame(Frame.of(frame, engine), engine.streamed, (2, 3), 2, {}).cells([(0, 1)])
     cells = sorted(zip(answer["v0"].tolist(), answer["v1"].tolist(), answer[WEIGHT].tolist(), strict=True))
     assert cells == [(0, 2, 2.0), (1, 0, 1.0)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -26,6 +26,12 @@ class CodedRows:
     codes: Codes  # (rows, features)
     classes: NDArray[np.intp]  # (rows,)
     weights: Floats  # (rows,)
+
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The rows, so many at a time."""
+        for first in range(0, len(self.classes), n_rows):
+            part = slice(first, first + n_rows)
+            yield CodedRows(np.asfortranarray(self.codes[part]), self.classes[part], self.weights[part])
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,9 @@ class Counts(Protocol):
     def rows(self) -> CodedRows:
         """What learners see that score rows."""
 
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The same rows, so many at a time, for learners that need no others beside them."""
+
     def sampled(self, most: int) -> Counts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
 
@@ -183,11 +192,18 @@ class ArrayCounts:
         (table,) = self._sparse([tuple(range(len(self.cardinalities)))], keep_marginalized=True)
         return CodedRows(*table.cells())
 
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The same rows, so many at a time."""
+        return self.rows().blocks(n_rows)
+
     def sampled(self, most: int) -> ArrayCounts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
         if len(self.codes) <= most or (n_distinct := len(self.rows().classes)) <= most:
             return self
-        sample = Sample.of(len(self.cardinalities), most / n_distinct)
+        return self.chosen(Sample.of(len(self.cardinalities), most / n_distinct))
+
+    def chosen(self, sample: Sample) -> ArrayCounts:
+        """Counts of the rows that are in a sample."""
         chosen = np.flatnonzero(sample.has(self.codes))
         weights = None if self.weights is None else self.weights[chosen]
         return replace(self, codes=np.asfortranarray(self.codes[chosen]), classes=self.classes[chosen], weights=weights)

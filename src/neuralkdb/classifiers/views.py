@@ -16,6 +16,7 @@ from neuralkdb.parameters.regressions import Numbers
 from neuralkdb.summaries import ColumnSummary
 
 FINE = EqualFrequency(1000)  # so narrow that the mean of an interval stands for its numbers
+LARGEST_SCORE = 1e6  # of a number that weighs next to nothing
 FEWEST_VALUES = 5  # fewer numbers than this are hardly more than categories
 
 
@@ -60,6 +61,6 @@ def _scores(coder: Intervals, summary: ColumnSummary) -> tuple[NDArray[np.float3
     centre = share @ values
     deviation = np.sqrt(share @ (values - centre) ** 2) or 1.0
     means = np.bincount(bins, weights * ((values - centre) / deviation), coder.n_intervals)
-    standard = means / np.where(inside > 0, inside, 1.0)
+    standard = np.clip(means / np.where(inside > 0, inside, 1.0), -LARGEST_SCORE, LARGEST_SCORE)
     n_missing = coder.cardinality - coder.n_intervals
     return tuple(np.append(score, np.full(n_missing, np.nan)).astype(np.float32) for score in (normal, standard))  # type: ignore[return-value]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -13,22 +13,22 @@ from numpy.typing import NDArray
 
 from neuralkdb import _kernels
 from neuralkdb.counting import ArrayCounts, CodedRows, PackedCounts, Request, Sample
-from neuralkdb.engines.blocks import blocks_of
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer
-from neuralkdb.engines.sites import LazyTable
+from neuralkdb.engines.engine import Answer, CodedTable
+from neuralkdb.engines.frame import CLASS, WEIGHT
 from neuralkdb.network import Codes, Floats
 from neuralkdb.tables import Table, code_type, dense_limit, table_of
+
+FETCHED = 2**16  # rows that come at a time where all of them are needed
 
 
 @dataclass(frozen=True)
 class TableCounts:
     """Every table is a GROUP BY of the engine. Rows come as what they are counted into: distinct coded rows."""
 
-    frame: LazyTable  # columns of codes, class and weight
+    coded: CodedTable
     cardinalities: tuple[int, ...]
     weights: Floats  # (classes,)
     n_rows: int
-    holes: Mapping[int, int]  # features marginalized in some rows, and their code for it
     n_threads: int = 1
 
     @property
@@ -44,8 +44,7 @@ class TableCounts:
         """One table per request, all asked for together; from memory once `rows` has been asked."""
         if "_in_memory" in self.__dict__:
             return self._in_memory.tables(requests)
-        blocks = blocks_of(requests, self.cardinalities, self.n_classes)
-        answers = self.frame.cells(list(zip(requests, blocks, strict=True)), self.holes)
+        answers = self.coded.cells(requests)
         limit = dense_limit(self._total_weight, len(requests))
         return [
             table_of(*self._cells(request, answer), self._shape(request), self.n_classes, limit)
@@ -56,17 +55,21 @@ class TableCounts:
         """The distinct coded rows, which must fit into memory."""
         return self._in_memory.rows()
 
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The same rows, so many at a time, as the engine sends them."""
+        return _evenly((self._rows(answer) for answer in self.coded.batches(n_rows)), n_rows)
+
     def sampled(self, most: int) -> TableCounts:
         """Counts of the rows that `Sample` chooses if there are more than `most` distinct ones."""
-        if self.n_rows <= most or (n_distinct := self.frame.n_cells(len(self.cardinalities))) <= most:
+        if self.n_rows <= most or (n_distinct := self.coded.n_cells()) <= most:
             return self
         sample = Sample.of(len(self.cardinalities), most / n_distinct)
-        some, class_weights = self.frame.sampled(sample, self.n_classes)
-        return replace(self, frame=some, weights=class_weights)
+        some, class_weights = self.coded.sampled(sample)
+        return replace(self, coded=some, weights=class_weights)
 
     def of_class(self, label: int) -> TableCounts:
         """Counts of the rows of one class."""
-        return replace(self, frame=self.frame.of_class(label), weights=self.weights[label : label + 1])
+        return replace(self, coded=self.coded.of_class(label), weights=self.weights[label : label + 1])
 
     def packed(self, size: int) -> PackedCounts:
         """Counts of every set of `size` features, in the smallest type that holds the total weight."""
@@ -82,9 +85,11 @@ class TableCounts:
 
     @cached_property
     def _in_memory(self) -> ArrayCounts:
-        everything = tuple(range(len(self.cardinalities)))
-        codes, classes, weights = self._cells(everything, self.frame.rows(len(everything)))
-        return ArrayCounts.of(codes, classes, weights, self.cardinalities, self.n_classes, self.n_threads)
+        none = CodedRows(np.empty((0, len(self.cardinalities)), np.uint8), np.empty(0, np.intp), np.empty(0))
+        rows = _joined_rows([none, *self.blocks(FETCHED)])
+        return ArrayCounts.of(
+            rows.codes, rows.classes, rows.weights, self.cardinalities, self.n_classes, self.n_threads
+        )
 
     @property
     def _total_weight(self) -> float:
@@ -99,6 +104,9 @@ class TableCounts:
         for i, column in enumerate(columns):
             codes[:, i] = column
         return codes, answer[CLASS].astype(np.intp), answer[WEIGHT]
+
+    def _rows(self, answer: Answer) -> CodedRows:
+        return CodedRows(*self._cells(tuple(range(len(self.cardinalities))), answer))
 
     def _packed(
         self, shape: tuple[int, ...], codes: Codes, classes: NDArray[np.intp], weights: Floats, kind: np.dtype[Any]
@@ -119,6 +127,26 @@ class TableCounts:
             nothing.astype(dtype, order="F"), np.empty(0, dtype), None, sizes, self.n_classes, size, kind.itemsize, 1
         )
         return PackedCounts(size, self.cardinalities, self.n_classes, 0, parts)
+
+
+def _evenly(parts: Iterator[CodedRows], n_rows: int) -> Iterator[CodedRows]:
+    """The same rows in the same order, so many in each part but the last."""
+    held: list[CodedRows] = []
+    for part in parts:
+        held.append(part)
+        if sum(len(each.classes) for each in held) >= n_rows:
+            *full, last = _joined_rows(held).blocks(n_rows)
+            yield from full
+            held = [last]
+            if len(last.classes) == n_rows:
+                held = []
+                yield last
+    if held:
+        yield _joined_rows(held)
+
+
+def _joined_rows(parts: Sequence[CodedRows]) -> CodedRows:
+    return CodedRows(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(CodedRows)))
 
 
 def _joined(starts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -10,8 +10,9 @@ from tempfile import gettempdir
 from typing import Any, ClassVar
 
 from neuralkdb.columns import MISSING
-from neuralkdb.engines.engine import temporary_file
 from neuralkdb.engines.errors import EngineError, failing, missing
+from neuralkdb.engines.local import temporary_file
+from neuralkdb.engines.unions import UnitingEngine
 
 SETTINGS = {  # of the library's own connections: what does not fit into this much memory is on disk
     "memory_limit": "1GB",
@@ -30,16 +31,11 @@ DATABASES = {".duckdb", ".db", ".ddb"}
 
 
 @dataclass(frozen=True)
-class DuckDB:
+class DuckDB(UnitingEngine):
     """Counts by SQL; coded rows go to a temporary Parquet file."""
 
     name: ClassVar[str] = "DuckDB"
-    branches: ClassVar[int] = 64
     collecting: ClassVar[Mapping[str, Any]] = {"backend": "pyarrow"}
-
-    def prepared(self, native: Any) -> Any:
-        """The table as it is."""
-        return native
 
     def hold(self, lazy: Any, close: ExitStack) -> Any:
         """A Parquet file, written by the connection of the table and read by one of its own."""
@@ -50,8 +46,10 @@ class DuckDB:
         return connection.read_parquet(str(path))
 
     def batches(self, native: Any, n_rows: int) -> Iterator[Any]:
-        """Record batches of a streamed query."""
-        yield from native.to_arrow_reader(n_rows)
+        """Batches of a streamed query."""
+        import pyarrow as pa
+
+        yield from (pa.Table.from_batches([batch]) for batch in native.to_arrow_reader(n_rows))
 
 
 def connect() -> Any:

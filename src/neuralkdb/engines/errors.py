@@ -28,5 +28,13 @@ def failing(engine: str, doing: str) -> Iterator[None]:
     except (EngineError, KeyboardInterrupt):
         raise
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(_without_frames(str(error)).split()) or type(error).__name__
         raise EngineError(f"{engine} failed while {doing}: {reason[:400]}") from error
+
+
+def _without_frames(message: str) -> str:
+    """What is said in a message that holds the traceback of another process."""
+    start, traceback, rest = message.partition("Traceback (most recent call last):")
+    if not traceback:
+        return message
+    return "\n".join([start, *(line for line in rest.splitlines() if not line.startswith((" ", "\t")))])

@@ -80,6 +80,10 @@ class TorchCounts:
         """The canonical table of the rows."""
         return self.host.rows()
 
+    def blocks(self, n_rows: int) -> Iterator[CodedRows]:
+        """The same rows, so many at a time."""
+        return self.host.blocks(n_rows)
+
     def of_class(self, label: int) -> TorchCounts:
         """Counts of the rows of one class."""
         return TorchCounts(self.host.of_class(label), self.device)

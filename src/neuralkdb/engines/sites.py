@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neuralkdb.counting import Request, Sample
+from neuralkdb.engines.engine import Answer, CodedTable
 from neuralkdb.engines.errors import EngineError
-from neuralkdb.engines.frame import Answer, Frame, Reading, reading
+from neuralkdb.engines.frame import Frame
+from neuralkdb.engines.readings import Book, Reading, reading
 from neuralkdb.grid import MOST_VALUES
+from neuralkdb.network import Floats
 
 
 @dataclass(frozen=True)
@@ -78,29 +81,9 @@ class Sites:
         """For each column: values with class and weight."""
         return self._all(lambda frame: frame.values(readings, target, limit))
 
-    def coded(self, codes: Mapping[str, Any], close: Any) -> Sites:
-        """The tables of these codes, each held by its engine."""
-        return self._each(lambda frame: frame.coded(codes, close))
-
-    def cells(self, requests: Sequence[tuple[Request, Request]], known: Mapping[int, int]) -> list[Answer]:
-        """For each request: its cells with class and weight."""
-        return self._all(lambda frame: frame.cells(requests, known))
-
-    def rows(self, n_features: int) -> Answer:
-        """Not asked for."""
-        raise _rows_stay()
-
-    def n_cells(self, n_features: int) -> int:
-        """Not asked for."""
-        raise _rows_stay()
-
-    def sampled(self, sample: Sample, n_classes: int) -> tuple[Sites, NDArray[np.float64]]:
-        """Not asked for."""
-        raise _rows_stay()
-
-    def of_class(self, label: int) -> Sites:
-        """The rows of a coded table that have this class, which becomes their only one."""
-        return self._each(lambda frame: frame.of_class(label))
+    def coded(self, books: Sequence[Book], classes: Book, close: ExitStack) -> CodedSites:
+        """The coded rows, each held by its engine."""
+        return CodedSites(tuple(frame.coded(books, classes, close) for frame in self.frames))
 
     def _each(self, change: Callable[[Frame], Frame]) -> Sites:
         return replace(self, frames=tuple(map(change, self.frames)))
@@ -110,6 +93,33 @@ class Sites:
 
 
 LazyTable = Frame | Sites
+
+
+@dataclass(frozen=True)
+class CodedSites:
+    """Coded rows of several sites, which stay where they are."""
+
+    tables: tuple[CodedTable, ...]
+
+    def cells(self, requests: Sequence[Request]) -> list[Answer]:
+        """For each request: its cells with class and weight, once for each site that has them."""
+        return [_joined(parts) for parts in zip(*(table.cells(requests) for table in self.tables), strict=True)]
+
+    def batches(self, n_rows: int) -> Iterator[Answer]:
+        """Not asked for."""
+        raise _rows_stay()
+
+    def n_cells(self) -> int:
+        """Not asked for."""
+        raise _rows_stay()
+
+    def sampled(self, sample: Sample) -> tuple[CodedSites, Floats]:
+        """Not asked for."""
+        raise _rows_stay()
+
+    def of_class(self, label: int) -> CodedSites:
+        """The rows of this class, which becomes their only one."""
+        return CodedSites(tuple(table.of_class(label) for table in self.tables))
 
 
 def _kind(schema: Mapping[str, Any], name: str) -> Any:

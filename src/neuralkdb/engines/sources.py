@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from neuralkdb.engines.duck import DuckDB, scan
-from neuralkdb.engines.engine import DistributedEngine, LocalEngine, StreamingEngine
+from neuralkdb.engines.engine import DistributedEngine, StreamingEngine
+from neuralkdb.engines.local import LocalEngine
 from neuralkdb.engines.spark import Spark
 
 Known = StreamingEngine | DistributedEngine

@@ -14,7 +14,8 @@ from neuralkdb.columns import Column, as_objects
 from neuralkdb.discretization import CutPoints
 from neuralkdb.encoding import Encoding, encoding_of
 from neuralkdb.engines.counts import TableCounts
-from neuralkdb.engines.frame import CLASS, WEIGHT, Frame, Reading, code_name, code_of, reading
+from neuralkdb.engines.frame import CLASS, WEIGHT, Frame
+from neuralkdb.engines.readings import Book, Reading, reading
 from neuralkdb.engines.sites import LazyTable, Sites
 from neuralkdb.engines.sources import opened
 from neuralkdb.engines.values import summaries_of
@@ -57,19 +58,14 @@ class TableData:
         """The coded rows, held by the engine, ready to be counted."""
         readings = self.readings * (len(encoding.coders) // len(self.readings))
         pairs = list(zip(readings, encoding.coders, strict=True))
-        codes = {
-            code_name(j): code_of(each.values, _edges(each, coder), coder.absent, coder.cardinality)
-            for j, (each, coder) in enumerate(pairs)
-        }
-        codes[CLASS] = code_of(self.target.values, self.keys[1:], 0, len(self.keys))
         gaps = {self.readings[j].name for (j, _), summary in self.known.items() if summary.missing.any()}
-        holes = {
-            j: coder.absent
-            for j, (each, coder) in enumerate(pairs)
-            if each.name in gaps and coder.absent == coder.cardinality
-        }
-        frame = self.frame.coded(codes, self.close)
-        return TableCounts(frame, encoding.cardinalities, self.class_weights, self.n_rows, holes, n_threads)
+        books = [
+            Book(each.values, _edges(each, coder), coder.absent, coder.cardinality, each.name in gaps)
+            for each, coder in pairs
+        ]
+        classes = Book(self.target.values, self.keys[1:], 0, len(self.keys))
+        coded = self.frame.coded(books, classes, self.close)
+        return TableCounts(coded, encoding.cardinalities, self.class_weights, self.n_rows, n_threads)
 
     def summaries(self, categorical_features: Any, n_threads: int = 1) -> list[ColumnSummary]:
         """The weight of each value of each column in each class."""

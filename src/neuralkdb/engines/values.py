@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neuralkdb.columns import as_objects
-from neuralkdb.engines.frame import CLASS, WEIGHT, Answer, Reading
+from neuralkdb.engines.engine import Answer
+from neuralkdb.engines.frame import CLASS, WEIGHT
+from neuralkdb.engines.readings import Reading
 from neuralkdb.engines.sites import LazyTable
 from neuralkdb.grid import MOST_VALUES
 from neuralkdb.network import Floats
@@ -97,7 +99,7 @@ def _of_levels(
         known = np.array([value is not None and value == value for value in answer["value"].tolist()], bool)
         levels = as_objects([_level(each.kind, value) for value in answer["value"].tolist()])
         summary = _summary(levels, known, answer, keys)
-        if len(summary.values) > MOST_LEVELS or len(known) == limit:
+        if len(summary.values) > MOST_LEVELS or len(known) >= limit:
             raise ValueError(
                 f"Column {each.name!r} has more than {MOST_LEVELS} categories: leave it out with features=[...], join "
                 "rare ones, or make numbers of them."

@@ -31,12 +31,9 @@ def removed_weights(rows: CodedRows) -> Floats:
     return np.minimum(rows.weights, 1.0)
 
 
-def blocks(rows: CodedRows, n_classes: int) -> Iterator[CodedRows]:
+def blocks(counts: Counts) -> Iterator[CodedRows]:
     """The rows, a few at a time."""
-    size = max(BLOCK_ENTRIES // n_classes, 64)
-    for first in range(0, len(rows.classes), size):
-        part = slice(first, first + size)
-        yield CodedRows(np.asfortranarray(rows.codes[part]), rows.classes[part], rows.weights[part])
+    return counts.blocks(max(BLOCK_ENTRIES // counts.n_classes, 64))
 
 
 def log_prior(counts: Counts, rows: CodedRows) -> Floats:

@@ -49,9 +49,11 @@ class SelectiveKDependence:
     def losses(self, counts: Counts, families: Sequence[Family]) -> Floats:
         """Leave-one-out loss of the first 1, 2, ... features with up to 0, 1, ... parents, (features, k + 1)."""
         tables = counts.tables([family.variables for family in families])
-        rows = counts.rows()
-        total = sum(self._block_losses(counts, families, tables, part) for part in blocks(rows, counts.n_classes))
-        losses: Floats = np.asarray(total) / rows.weights.sum()
+        total, weight = np.zeros(()), 0.0
+        for rows in blocks(counts):
+            total = total + self._block_losses(counts, families, tables, rows)
+            weight += float(rows.weights.sum())
+        losses: Floats = total / weight
         return np.round(np.sqrt(losses) if self.loss == "rmse" else losses, 12)
 
     def _block_losses(
