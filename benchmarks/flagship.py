@@ -157,10 +157,11 @@ def absent_classes(lines: pd.DataFrame) -> str:
     without = known[known.dataset.isin(shares.index[shares == 0])].groupby(["model", "dataset"]).log_loss.mean()
     means = without.groupby("model").mean()
     best = means[list(FOUR)].idxmin()
+    cost = -np.log(LEAST_PROBABILITY) * shares.mean()
     return (
-        f"Test rows of a class that training did not show, on {(shares > 0).sum()} data sets, are "
-        f"{-np.log(LEAST_PROBABILITY) * shares.mean():.4f} of every log-loss above. On the other {(shares == 0).sum()} it is "
-        f"{means['flagship']:.4f}, and that of the best of the four {means[best]:.4f} ({NAMES[best]})."
+        f"Test rows of a class that training did not show, on {(shares > 0).sum()} data sets, are {cost:.4f} of every "
+        f"log-loss above. On the other {(shares == 0).sum()} it is {means['flagship']:.4f}, the best of the four's "
+        f"{means[best]:.4f} ({NAMES[best]})."
     )
 
 
