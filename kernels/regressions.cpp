@@ -105,6 +105,7 @@ struct WithoutOne {
     const double* squares;   // (families, classes) sum of squared residuals
     const double* freedom;   // (classes,)
     double floor;            // smallest sum of squares, for each degree of freedom
+    double most_freedom;     // of the tails
 };
 
 double log_peak(double freedom) {
@@ -133,7 +134,9 @@ INLINE double without_one(const Regressions& all, const WithoutOne& one, size_t 
     const double left = std::max(1.0 - removed * leverage, 1e-3), freedom = one.freedom[own] - removed;
     const double squares = std::max(one.squares[at] - removed * rest * rest / left, one.floor * freedom);
     rest /= left;
-    return peak - 0.5 * std::log(squares / freedom) - (freedom + 1) / 2 * std::log1p(rest * rest / squares);
+    const double tails = std::min(freedom, one.most_freedom);
+    rest *= rest * freedom / (tails * squares);
+    return peak - 0.5 * std::log(squares / freedom) - (tails + 1) / 2 * std::log1p(rest);
 }
 
 // The log-density of one class, not centred.
@@ -151,7 +154,10 @@ MULTIVERSION void leave_out(const Regressions& all, const WithoutOne& one, const
                             const double* removed, size_t n_rows, float* terms, size_t first_family, size_t n_terms) {
     std::vector<Block> known(all.n_numbers), numbers(all.n_numbers), own_terms(all.n_classes);
     std::vector<double> peaks(all.n_classes);
-    for (size_t c = 0; c < all.n_classes; ++c) peaks[c] = log_peak(std::max(one.freedom[c] - 1.0, 1e-3));
+    const auto peak_without = [&](size_t c, double weight) {
+        return log_peak(std::clamp(one.freedom[c] - weight, 1e-3, one.most_freedom));
+    };
+    for (size_t c = 0; c < all.n_classes; ++c) peaks[c] = peak_without(c, 1.0);
     const float share = 1.0f / static_cast<float>(all.n_classes);
     for (size_t first = 0; first < n_rows; first += LANES) {
         const size_t count = std::min(LANES, n_rows - first);
@@ -164,7 +170,7 @@ MULTIVERSION void leave_out(const Regressions& all, const WithoutOne& one, const
                 if (is_known.lane[l] == 0.0f) continue;
                 const size_t own = classes[first + l];
                 const double weight = removed[first + l];
-                const double peak = weight == 1.0 ? peaks[own] : log_peak(std::max(one.freedom[own] - weight, 1e-3));
+                const double peak = weight == 1.0 ? peaks[own] : peak_without(own, weight);
                 // The terms are centred: what the own class gains, the mean gains its share of.
                 const double before = density(all, family, own, l, numbers.data());
                 const double after = without_one(all, one, family, own, l, weight, peak, numbers.data());
@@ -208,10 +214,11 @@ void leave_one_out_regressions(Vector<const int64_t> features, Vector<const int6
                                Vector<const float> values, Vector<const int64_t> children,
                                Matrix<const int64_t> parents, Floats3 slopes, Floats3 shapes, Inverses inverses,
                                Matrix<const double> squares, Vector<const double> freedom, double floor,
+                               double most_freedom,
                                Columns<const Code> codes, Vector<const Code> classes, Vector<const double> removed,
                                Terms terms, size_t first_family) {
     const Regressions all = read(features, starts, values, children, parents, slopes, shapes);
-    const WithoutOne one{inverses.data(), squares.data(), freedom.data(), floor};
+    const WithoutOne one{inverses.data(), squares.data(), freedom.data(), floor, most_freedom};
     if (terms.shape(1) < first_family + all.n_families || terms.shape(2) != all.n_classes)
         throw nb::value_error("there is no room for the terms");
     nb::gil_scoped_release release;
@@ -226,7 +233,7 @@ void bind_codes(nb::module_& module) {
                nb::arg("weights"), nb::arg("codes").noconvert(), nb::arg("out").noconvert());
     module.def("leave_one_out_regressions", &leave_one_out_regressions<Code>, nb::arg("features"), nb::arg("starts"),
                nb::arg("values"), nb::arg("children"), nb::arg("parents"), nb::arg("slopes"), nb::arg("shapes"),
-               nb::arg("inverses"), nb::arg("squares"), nb::arg("freedom"), nb::arg("floor"),
+               nb::arg("inverses"), nb::arg("squares"), nb::arg("freedom"), nb::arg("floor"), nb::arg("most_freedom"),
                nb::arg("codes").noconvert(), nb::arg("classes").noconvert(), nb::arg("removed"),
                nb::arg("terms").noconvert(), nb::arg("first_family"));
 }

@@ -10,7 +10,7 @@ from neuralkdb.network import Family
 from neuralkdb.parameters.regressions import LEAST_VARIANCE, Moments, Numbers, fit_regressions
 from neuralkdb.weighting import leave_one_out_terms
 
-STRENGTH = 10.0
+STRENGTH, MOST_FREEDOM = 10.0, 30.0
 FAMILIES = [Family(0), Family(1, (0,)), Family(2, (1, 0))]
 
 
@@ -49,8 +49,9 @@ def slow_density(numbers, rows, family, label, row, *, left_out):
     freedom = mine.sum() + STRENGTH
     squares = max(squares, LEAST_VARIANCE * freedom)
     rest = table[row, child] - fitted @ table[row, [0, *parents]]
-    peak = lgamma((freedom + 1) / 2) - lgamma(freedom / 2) - 0.5 * log(freedom * pi) - 0.5 * log(squares / freedom)
-    return peak - (freedom + 1) / 2 * np.log1p(rest**2 / squares)
+    variance, tails = squares / freedom, min(freedom, MOST_FREEDOM)
+    peak = lgamma((tails + 1) / 2) - lgamma(tails / 2) - 0.5 * log(tails * pi) - 0.5 * log(variance)
+    return peak - (tails + 1) / 2 * np.log1p(rest**2 / (tails * variance))
 
 
 def slow_terms(numbers, rows, family, row, own):
@@ -63,7 +64,7 @@ def slow_terms(numbers, rows, family, row, own):
 
 def test_terms_are_log_densities_minus_their_mean(data):
     numbers, rows = data
-    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH).regressions
+    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH, MOST_FREEDOM).regressions
     for number, family in enumerate(FAMILIES):
         found = np.zeros((60, 2))
         fitted.only(number).add_to(found, rows.codes, np.ones((1, 2)))
@@ -73,7 +74,7 @@ def test_terms_are_log_densities_minus_their_mean(data):
 
 def test_leaving_a_row_out_is_fitting_its_class_without_it(data):
     numbers, rows = data
-    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH)
+    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH, MOST_FREEDOM)
     terms = leave_one_out_terms([fitted], rows, 2)
     for number, family in enumerate(FAMILIES):
         for row, own in enumerate(rows.classes):
@@ -83,7 +84,7 @@ def test_leaving_a_row_out_is_fitting_its_class_without_it(data):
 
 def test_a_code_that_was_never_seen_is_missing(data):
     numbers, rows = data
-    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH).regressions
+    fitted = fit_regressions(numbers, Moments.of(numbers, rows, 2), FAMILIES, STRENGTH, MOST_FREEDOM).regressions
     codes, found = np.full((1, 3), 60, np.uint8, order="F"), np.zeros((1, 2))
     fitted.add_to(found, codes, np.ones((3, 2)))
     assert (found == 0).all()

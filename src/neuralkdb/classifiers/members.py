@@ -39,6 +39,7 @@ PARENTS = (4, 5, 6)  # of counted families, member after member
 PARENTS_OF_EMBEDDED = 2
 LINES = (2, 4, 8)  # parents of regressions, member after member
 STRENGTH_OF_LINES = 10.0
+FREEDOM_OF_LINES = (10.0, 4.0)  # of normal and of standard scores, which have outliers
 ROWS_AN_INTERVAL = 1400  # of the last three ways to cut, which make at least 20, 10 and 10 intervals
 MOST_INTERVALS = 100
 CONTEXTS = 20_000  # a context that holds less than one such part of all weight is not split
@@ -196,13 +197,13 @@ class Fitter:
         return [Family(first + child, tuple(first + parent for parent in parents)) for child, parents in families]
 
     def _lines(self, plan: Plan) -> list[Any]:
-        numbers = (self.views.normal_scores, self.views.standard_scores)[plan.number % 2]
-        moments = self.moments[plan.number % 2]
+        kind = plan.number % 2
+        numbers, moments = (self.views.normal_scores, self.views.standard_scores)[kind], self.moments[kind]
         if moments is None:
             return []
         order = [int(number) for number in plan.random.permutation(len(numbers.features))]
         families = closest_predecessors(order, np.abs(moments.correlations), LINES[plan.number % len(LINES)])
-        return [fit_regressions(numbers, moments, families, STRENGTH_OF_LINES)]
+        return [fit_regressions(numbers, moments, families, STRENGTH_OF_LINES, FREEDOM_OF_LINES[kind])]
 
     def _folds(self, plan: Plan, n_terms: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The rows that the first weights see, and those held out; members in turn hold out each part.

@@ -1,7 +1,7 @@
 """Numbers that are not cut: each a linear regression on other numbers, in every class.
 
 A class is fitted with `strength` more rows than it has, which follow the line that all classes share; so small classes
-have the slopes and the spread of all. Densities are Student's t, as if the prior were conjugate.
+have the slopes and the spread of all. Densities are Student's t, with no more degrees of freedom than are asked for.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ class FittedRegressions:
     inverses: Floats  # (families, classes, parents + 1, parents + 1) of the sums of squares of the parents
     squares: Floats  # (families, classes) of the residuals
     freedom: Floats  # (classes,)
+    most_freedom: float  # of the tails
 
     @property
     def n_terms(self) -> int:
@@ -118,16 +119,16 @@ class FittedRegressions:
 
     def leave_one_out(self, rows: CodedRows, removed: Floats, terms: Terms, first: int) -> None:
         """Write the terms of every row, `removed` of its weight left out of its own class, from family `first` on."""
-        arrays = self.inverses, self.squares, self.freedom, LEAST_VARIANCE
+        arrays = self.inverses, self.squares, self.freedom, LEAST_VARIANCE, self.most_freedom
         classes = rows.classes.astype(rows.codes.dtype)
         arguments = *self.regressions._arguments, *arrays
         _kernels.leave_one_out_regressions(*arguments, rows.codes, classes, removed, terms, first)
 
 
 def fit_regressions(
-    numbers: Numbers, moments: Moments, families: Sequence[Family], strength: float
+    numbers: Numbers, moments: Moments, families: Sequence[Family], strength: float, most_freedom: float
 ) -> FittedRegressions:
-    """The regression of every family."""
+    """The regression of every family; with little freedom, a number far from its line says little."""
     n_classes, width = len(moments.of_classes), max(len(family.parents) for family in families) + 1
     slopes = np.zeros((len(families), n_classes, width))
     inverses = np.zeros((len(families), n_classes, width, width))
@@ -138,11 +139,13 @@ def fit_regressions(
         slopes[row, :, :size], inverses[row, :, :size, :size], squares[row] = fitted
     freedom = moments.of_classes[:, 0, 0] + strength
     squares = np.maximum(squares, LEAST_VARIANCE * freedom)
-    peaks = np.array([lgamma((f + 1) / 2) - lgamma(f / 2) - 0.5 * log(f * pi) for f in freedom])
-    tails = np.broadcast_to((freedom + 1) / 2, squares.shape)
-    shapes = np.stack([peaks - 0.5 * np.log(squares / freedom), tails, 1 / squares], axis=2)
+    tails = np.minimum(freedom, most_freedom)
+    peaks = np.array([lgamma((f + 1) / 2) - lgamma(f / 2) - 0.5 * log(f * pi) for f in tails])
+    variances = squares / freedom
+    powers = np.broadcast_to((tails + 1) / 2, squares.shape)
+    shapes = np.stack([peaks - 0.5 * np.log(variances), powers, 1 / (tails * variances)], axis=2)
     regressions = Regressions(numbers, tuple(families), slopes.astype(np.float32), shapes.astype(np.float32))
-    return FittedRegressions(regressions, inverses, squares, freedom)
+    return FittedRegressions(regressions, inverses, squares, freedom, most_freedom)
 
 
 def _regression(moments: Moments, family: Family, strength: float) -> tuple[Floats, Floats, Floats]:
