@@ -52,3 +52,4 @@ void bind_context_tree_terms(nb::module_& module);
 void bind_regressions(nb::module_& module);
 void bind_weighting(nb::module_& module);
 void bind_offsets(nb::module_& module);
+void bind_losses(nb::module_& module);

@@ -19,4 +19,5 @@ NB_MODULE(_kernels, module) {
     bind_regressions(module);
     bind_weighting(module);
     bind_offsets(module);
+    bind_losses(module);
 }

@@ -41,8 +41,10 @@ class DenseTable:
     def at(self, codes: Codes, variables: Sequence[int]) -> Floats:
         """Weight of each class in the cell of each row, (rows, classes); zero where a code is marginalized."""
         cells = _kernels.number_cells(codes, np.array(variables, np.int64), np.array(self.shape, np.int64))
-        weights = self.weights.reshape(-1, self.n_classes)[cells]
-        weights[cells < 0] = 0.0
+        weights = self.weights.reshape(-1, self.n_classes).take(cells, axis=0, mode="wrap")
+        unknown = cells < 0
+        if unknown.any():
+            weights[unknown] = 0.0
         return weights
 
     def marginal(self, positions: Sequence[int]) -> DenseTable:

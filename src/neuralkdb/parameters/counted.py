@@ -131,11 +131,12 @@ class CountedLaw:
 
     def leave_one_out(self, codes: Codes, classes: NDArray[np.intp], removed: Floats) -> list[Floats]:
         """P with 0, 1, ..., all parents, each row's weight `removed` from its own cells; [(rows, classes), ...]."""
-        rows = np.arange(len(codes))
+        own = np.arange(len(codes)) * self.table.n_classes + classes
         levels = [self._level(depth, codes) for depth in range(len(self.table.shape))]
         for level in levels:
             for weights in level:
-                weights[rows, classes] = np.maximum(weights[rows, classes] - removed, 0.0)
+                flat = weights.reshape(-1)
+                flat[own] = np.maximum(flat.take(own) - removed, 0.0)
         return self.rule.nested(levels, self.table.shape[-1])
 
     def nested(self) -> list[CountedLaw]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from neuralkdb import _kernels
 from neuralkdb.counting import CodedRows, Counts
 from neuralkdb.information import class_information, pairwise_information
 from neuralkdb.network import Family, Floats, Structure, single
@@ -17,7 +18,6 @@ from neuralkdb.structures.scoring import (
     blocks,
     leave_one_out_logs,
     log_prior,
-    over_classes,
     predicted,
 )
 from neuralkdb.tables import Table
@@ -66,22 +66,17 @@ class SelectiveKDependence:
             terms = leave_one_out_logs(self.estimate, table, rows, family.variables)
             for k in range(depth):
                 log_joint[k] += terms[min(k, len(terms) - 1)]
-            losses[number] = LOSSES[self.loss](log_joint, rows) @ rows.weights
+            losses[number] = LOSSES[self.loss](log_joint, rows)
         return losses
 
 
 def _squared_error(log_joint: Floats, rows: CodedRows) -> Floats:
-    """(1 - P(y | x))^2, (models, rows); where every class is impossible P is uniform."""
-    largest = over_classes(np.maximum, log_joint)[..., None]
-    shifted = np.exp(log_joint - np.where(np.isneginf(largest), 0.0, largest))
-    total = over_classes(np.add, shifted)
-    own = shifted[:, np.arange(len(rows.classes)), rows.classes]
-    posterior = np.where(total > 0, own / np.where(total > 0, total, 1.0), 1.0 / log_joint.shape[-1])
-    return np.asarray((1.0 - posterior) ** 2)
+    """The sum of (1 - P(y | x))^2, (models,); where every class is impossible P is uniform."""
+    return _kernels.squared_errors(log_joint, rows.classes.astype(np.uint32), rows.weights)
 
 
 def _zero_one(log_joint: Floats, rows: CodedRows) -> Floats:
-    return np.asarray(predicted(log_joint) != rows.classes, float)
+    return np.asarray((predicted(log_joint) != rows.classes) @ rows.weights, float)
 
 
 LOSSES: dict[str, Callable[[Floats, CodedRows], Floats]] = {
