@@ -143,7 +143,11 @@ def behind(lines: pd.DataFrame) -> str:
     means = complete(lines, ["flagship", *FOUR]).groupby(["dataset", "model"]).accuracy.mean().unstack()
     gaps = 100 * (means[list(FOUR)].max(axis=1) - means.flagship)
     some = gaps[gaps > 2].sort_values(ascending=False)
-    listed = ", ".join(f"{name} {gap:.1f}" for name, gap in some.items()) or "none"
+    tests = {dataset.name: len(split_rows(dataset.n_rows, 0)[1]) for dataset in uci(list(some.index))}
+    rows = [
+        f"{name} {gap:.1f} ({gap * tests[name] / 100:.1f} of {tests[name]} test rows)" for name, gap in some.items()
+    ]
+    listed = ", ".join(rows) or "none"
     return (
         f"Within 2 points of the best of the four, chosen for each data set, on {(gaps <= 2).sum()} of {len(gaps)}; "
         f"ahead of all four on {(gaps < 0).sum()}. More than 2 points behind: {listed}."
