@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from benchmarks.peers.models import OURS
 
-NAMED = 0.8  # of the log-loss of the last that was named, so that names do not overlap
+BETWEEN_NAMES = 0.07  # of the height of a panel at least, so that they do not overlap
 
 
 def draw_codes(codes: pd.DataFrame, file: Path) -> None:
@@ -55,10 +55,13 @@ def draw_table(axes: Any, rows: pd.DataFrame) -> None:
         axes.plot(part.fit, part.log_loss, "o", color=color, alpha=0.8, label=label)
     best = rows[rows.log_loss < np.append(np.inf, rows.log_loss.cummin().to_numpy()[:-1])]
     axes.plot(best.fit, best.log_loss, "-", color="gray", linewidth=0.8, drawstyle="steps-post", zorder=0)
-    named = np.inf
-    for row in best.itertuples():
-        if row.log_loss > NAMED * named and row.Index != best.index[-1]:
+    axes.margins(x=0.35, y=0.12)
+    heights = np.log(rows.log_loss)
+    apart, last = BETWEEN_NAMES * (heights.max() - heights.min()), -np.inf
+    for row in best[::-1].itertuples():  # below and left of the line there is room
+        if np.log(row.log_loss) < last + apart:
             continue
-        named = row.log_loss
+        last = np.log(row.log_loss)
         name = row.model.removeprefix(f"{OURS} ").removeprefix("scikit-learn ")
-        axes.annotate(name, (row.fit, row.log_loss), xytext=(4, 4), textcoords="offset points", fontsize="x-small")
+        place = {"xytext": (-5, -3), "textcoords": "offset points", "ha": "right", "va": "top"}
+        axes.annotate(name, (row.fit, row.log_loss), fontsize="x-small", **place)
