@@ -263,7 +263,7 @@ class Training:
         if self.order.device.type != "cuda":
             return self.advance
         kept = [part.clone() for part in (self.values, self.first, self.second)]
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(3):
